@@ -4,7 +4,7 @@ The rules turn these into findings, and the architecture graph marks the same ed
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +30,7 @@ _DRAWER = re.compile(
 _ENTRY_FILE = re.compile(r"(^|/)index(\.[\w-]+)*\.[cm]?[jt]sx?$")  # also one for browsers, `index.client.ts`
 _INTERNAL = "/internal/"
 _CONVENIENCE = 3  # so many more go past an entry than come in by it that nobody means it
+_CUSTOM = 4  # so many go past one that it is their custom, unless most come in by it
 _MANY_USERS = 5  # of a private module, outside of its folder
 _INNER_JAVA = re.compile(r"^(.*)/(?:internals?|impl)(?:/|$)")
 _BUILT_OR_SOURCE = re.compile(r"(^|/)(src|dist)/")
@@ -65,7 +66,24 @@ class DeepImport:
     is_passed: bool = True
 
 
-_Reader = Callable[[ImportGraph, Files, Edge, Mapping[str, int]], DeepImport | None]
+@dataclass(slots=True)
+class _Ways:
+    """How many files of the same package go past an entry and how many come in by it. `is_passed_on`: an index above
+    makes all of it part of the whole package's own entry."""
+
+    past: int = 0
+    through: int = 0
+    is_passed_on: bool = False
+
+    @property
+    def is_convenience(self) -> bool:
+        """Whether the entry spares users some writing and guards nothing."""
+        is_custom = self.past >= _CUSTOM and 2 * self.past >= self.through
+        return is_custom or self.past - self.through >= _CONVENIENCE or self.is_passed_on
+
+
+_Passing = Mapping[str, _Ways]  # by entry
+_Reader = Callable[[ImportGraph, Files, Edge, _Passing], DeepImport | None]
 
 
 def layer_breaks(graph: ImportGraph, files: Files, policy: Policy) -> list[LayerBreak]:
@@ -153,15 +171,11 @@ def _reader(target: str, language: str, graph: ImportGraph) -> _Reader | None:
     return _private_or_past_entry if language == "python" else _other_package_or_past_entry
 
 
-def _private_or_past_entry(
-    graph: ImportGraph, files: Files, edge: Edge, passing: Mapping[str, int]
-) -> DeepImport | None:
+def _private_or_past_entry(graph: ImportGraph, files: Files, edge: Edge, passing: _Passing) -> DeepImport | None:
     return _private_python(edge, files) or _past_entry(graph, edge, passing)
 
 
-def _other_package_or_past_entry(
-    graph: ImportGraph, files: Files, edge: Edge, passing: Mapping[str, int]
-) -> DeepImport | None:
+def _other_package_or_past_entry(graph: ImportGraph, files: Files, edge: Edge, passing: _Passing) -> DeepImport | None:
     return _other_package(graph, files, edge) or _past_entry(graph, edge, passing)
 
 
@@ -178,33 +192,41 @@ def _private_python(edge: Edge, files: Files) -> DeepImport | None:
     return None
 
 
-def _passing(graph: ImportGraph) -> Mapping[str, int]:
-    """How many more files of the same package go past an entry than come in by it; none where nobody does either."""
-    passing: Counter[str] = Counter()
+def _passing(graph: ImportGraph) -> _Passing:
+    """The ways that files of the same package take to what an entry stands before."""
+    passing: defaultdict[str, _Ways] = defaultdict(_Ways)
     entry_of = {path: entry for path in graph.nodes if (entry := graph.entries.get(graph.modules[path].path))}
     for edge in graph.project_edges:
         entry = entry_of.get(edge.target)
         if entry is None or graph.packages.get(edge.source) != graph.packages.get(edge.target):
             continue
-        if not is_inside(edge.source, graph.modules[edge.target].path):
-            passing[entry] += -1 if edge.target == entry else 1
+        if is_inside(edge.source, graph.modules[edge.target].path):
+            continue
+        if edge.target != entry:
+            passing[entry].past += 1
+        elif _offers(edge) and is_inside(entry, folder_of(edge.source)):
+            passing[entry].is_passed_on = True
+        else:
+            passing[entry].through += 1
     return passing
 
 
-def _past_entry(graph: ImportGraph, edge: Edge, passing: Mapping[str, int]) -> DeepImport | None:
-    """Past the entry of the module. An entry that most go past is a convenience and no border; one that most come in by
-    is one also for what it does not pass on."""
+def _past_entry(graph: ImportGraph, edge: Edge, passing: _Passing) -> DeepImport | None:
+    """Past the entry of the module. An entry that most or many go past is a convenience and no border, and so is one
+    that is part of a wider one: that is for others, not for the folders beside it. One that most come in by is a border
+    also for what it does not pass on."""
     folder = _guarded_folder(graph, edge.target)
     entry = graph.entries.get(folder)
     is_inner = _INTERNAL in edge.target  # which its name says, whoever goes past the entry
     if not entry or entry == edge.target or is_inside(edge.source, folder):
         return None
-    if not is_inner and passing.get(entry, 0) >= _CONVENIENCE:
+    ways = passing.get(entry) or _Ways()
+    if not is_inner and ways.is_convenience:
         return None
     if graph.packages.get(edge.source) != graph.packages.get(edge.target) or _offers(edge):
         return None
     passed = next((each for each in graph.imports_of(entry) if each.target == edge.target), None)
-    if passed is None and not is_inner and (passing.get(entry, 0) >= 0 or _DRAWER.search(folder)):
+    if passed is None and not is_inner and (ways.past >= ways.through or _DRAWER.search(folder)):
         return None
     if _loads(graph, entry, edge.source):
         return None  # to go through the entry would close a circle
@@ -262,7 +284,7 @@ def _is_offered(package: str, written: str, files: Files) -> bool:
     return manifest is not None and exports_path(manifest_of(manifest), subpath)
 
 
-def _inner_java(graph: ImportGraph, files: Files, edge: Edge, passing: Mapping[str, int]) -> DeepImport | None:
+def _inner_java(graph: ImportGraph, files: Files, edge: Edge, passing: _Passing) -> DeepImport | None:
     around = _around_inner_java(folder_of(edge.target))
     entry = graph.entries.get(around) if around is not None else None
     if around is None or entry is None or is_inside(edge.source, around):

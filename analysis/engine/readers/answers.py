@@ -41,6 +41,9 @@ _ASKS = re.compile(
 )
 _REFLECTS = re.compile(r"\.get(?:Declared)?(?:Method|Field|Constructor)\(")
 _READS_AS = re.compile(r"return\b[^;]*\.(?:parse|decode|read)\w*\([^;]*;?")
+_ASKS_IF_READABLE = re.compile(
+    r"(?:\w+\s+\w+\s*=\s*new\s+\w+\([^;]*\);\s*)?[\w.]+\.parse\w*\([^;]*\);\s*return\s+[\w.\"]+;?"
+)
 _CALLED = re.compile(r"[\w$.]*?([\w$]+)\s*\(")
 _DECODES = re.compile(r"(?:parse|decode|deserialize)(?:_|[A-Z]|$)|(?:Parse|Decode|_parse|_decode)$")
 # A browser may forbid its storage.
@@ -107,6 +110,12 @@ def reflects(guarded: str) -> bool:
 def reads_one_way(guarded: str) -> bool:
     """Whether what is tried gives back a text as read in one way; in a loop the next one follows."""
     return _READS_AS.fullmatch(guarded) is not None
+
+
+def only_asks_if_readable(guarded: str) -> bool:
+    """Whether a text is read only to learn that it can be, and what it is then is given back: `format.parse(text);
+    return DAY;`."""
+    return _ASKS_IF_READABLE.fullmatch(guarded) is not None
 
 
 def only_parses(guarded: str, name: str) -> bool:

@@ -22,6 +22,7 @@ _IS_SAVED = re.compile(
 _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _LOCAL = re.compile(rb"\b(?:SimpleDateFormat|DateFormat|var)\s+\w+\s*=\s*\Z")
 _WRITES_AND_READS = re.compile(r"\.format\([\s\S]*(?:\.parse|Timestamp\.valueOf)\(")
+_GIVES_INSTANT = re.compile(r"\.(?:getTimeInMillis|getTime|toInstant|before|after|compareTo)\(")
 _WORD_END = re.compile(r"\b")
 # A row that is given to a repository, or that stores itself.
 _TO_A_STORE = re.compile(
@@ -94,6 +95,14 @@ def reads_texts(made: Node, file: SourceFile) -> bool:
         return False
     called = _name_of(made, file) + b".parse("
     return file.source.startswith(b".parse(", made.end_byte) or (called != b".parse(" and called in file.source)
+
+
+def reads_fields(made: Node, file: SourceFile) -> bool:
+    """Whether the function reads a text into a calendar and takes the hour or the day out again: the zone of both is
+    the same, and nothing of it is left."""
+    function = function_text(made, file)
+    is_taken_apart = "Calendar.getInstance()" in function and ".get(Calendar." in function
+    return is_taken_apart and _GIVES_INSTANT.search(function) is None
 
 
 def is_zoned(made: Node, file: SourceFile) -> bool:

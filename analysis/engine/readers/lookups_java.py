@@ -76,6 +76,8 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     before = text_before(call, file)
     if any(followed(name, before, _ASKED_OR_PUT, "_")) or is_caught(call, file, FAILS):
         return
+    if f".containsKey({file.text(file.arguments(call)[0][0])})" in before:
+        return  # of another map, which is mostly filled together with this one
     around = text_before_in_outermost(call, file)[-LONGEST_AROUND:]
     if any(followed(name, around, _HAS_KEY, "_")):
         return  # in the step before, which lets through what has one, or as many as there are

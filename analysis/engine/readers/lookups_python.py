@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.asked_by_callers import is_asked_by_callers
 from analysis.engine.readers.handlers import is_caught
 from analysis.engine.readers.lookups import (
     ALWAYS_A_ROW,
@@ -81,7 +82,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Missing]:
 
 def _is_sure_to_find(call: Node, file: SourceFile) -> bool:
     """Whether something has asked before, catches the failure, or has found what is looked for."""
-    if is_tested_before(call, file) or is_caught(call, file, FAILS):
+    if is_tested_before(call, file) or is_caught(call, file, FAILS) or is_asked_by_callers(call, file):
         return True
     if file.is_in(call, "handler") and "MultipleObjectsReturned" in text_before(call, file):
         return True

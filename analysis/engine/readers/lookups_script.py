@@ -28,6 +28,11 @@ ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
 _FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
 _OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing
 _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
+_OF_COMPONENT = re.compile(r"this\.(?:state|props)\.")  # which shows what it has, and is asked for one of them
+_SIGNED_IN = re.compile(r"(?:\w+\.)*(?:ctx|context|req|request)\.(?:\w+\.)*(?:user|auth|session|account)\.\w*[iI]d")
+_AGGREGATE = re.compile(r"\.(?:count|countDistinct|max|min|sum|avg)\(\)(?!.*\.groupBy\(\))")
+_PROJECT_FINDER = re.compile(r"(?:[a-z_]\w*\.)+\w+$")  # no class, and no query that is built
+_TESTED_TEXT = r"\b{subject}\.(?:startsWith|endsWith|includes|indexOf|test)\("
 _OF_REQUEST = re.compile(r"\b(?:req|request|ctx|params|query|body|searchParams)\.\w")
 _HANDLES = re.compile(r"(?:on|handle)[A-Z]")
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
@@ -47,7 +52,8 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
     callee = file.callee(call)
     if is_tested_before(call, file) or is_caught(call, file, FAILS):
         return
-    data = ASKED if not _CONSTANT.search(callee) and _is_asked(given[0], call, file) else None
+    is_known = _CONSTANT.search(callee) or _OF_COMPONENT.match(callee)
+    data = ASKED if not is_known and _is_asked(given[0], call, file) else None
     used = re.match(rb"\.[\w$]+", file.source[call.end_byte : call.end_byte + 60])
     if used is not None:
         member = used[0].decode()
@@ -80,23 +86,31 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     if is_taken and not _OF_REQUEST.search(file.text(call)):
         return
     given = [file.text(each) for each in file.arguments(call)[0]]
-    if len(given) == 1 and OWN_KEY.fullmatch(given[0]):
+    if len(given) == 1 and (OWN_KEY.fullmatch(given[0]) or (is_taken and _SIGNED_IN.fullmatch(given[0]))):
         return
+    if name == "first" and _AGGREGATE.search(file.callee(call)):
+        return  # a number is always given
     after = file.source[call.end_byte : call.end_byte + 60]
     before = file.source[max(0, call.start_byte - 20) : call.start_byte]
+    data = _found_by(name, is_taken, file.callee(call))
     used = re.match(rb"\s*\)\s*(\.[\w$]+|\[0\]\.[\w$]+)", after) if re.search(rb"\(\s*await\s+\Z", before) else None
     if used is not None and (name in FOUND_ONE) == used[1].startswith(b"."):
         message = f"`{short(file.callee(call))}` may find nothing, and `{used[1].decode()}` of it throws"
-        yield Missing(call, message, confidence="low" if is_taken else "", data=ASKED if is_taken else None)
+        yield Missing(call, message, confidence="low" if is_taken else "", data=data)
     elif name in ROWS_OF_SCRIPT and ALWAYS_A_ROW.search(file.text(call)):
         return
     elif name in FOUND_ONE and _is_taken_apart(call, file):
         message = f"`{short(file.callee(call))}` may find nothing, and taking that apart throws"
-        yield Missing(call, message, confidence="low" if is_taken else "", data=ASKED if is_taken else None)
+        yield Missing(call, message, confidence="low" if is_taken else "", data=data)
     elif used is None and re.search(rb"=\s*await\s+\Z", before):
         confidence = "low" if is_taken or _OWN_STORE.search(file.callee(call)) else "medium"
-        data = ASKED if is_taken else None
         yield from _used_by_variable(call, file, rows=name in ROWS_OF_SCRIPT, confidence=confidence, data=data)
+
+
+def _found_by(name: str, is_taken: bool, callee: str) -> dict[str, str] | None:
+    """What `judge` has to know: that a request asks, and which method of the project may have looked it up."""
+    finder = {"finder": name} if name in FOUND_ONE and _PROJECT_FINDER.match(callee) else {}
+    return {**(ASKED if is_taken else {}), **finder} or None
 
 
 def _is_taken_apart(call: Node, file: SourceFile) -> bool:
@@ -135,7 +149,9 @@ def look_at_match(call: Node, file: SourceFile) -> Iterator[Missing]:
         yield Missing(call, message, confidence="low" if is_guess else "medium")
     else:
         subject = given[0] if written is not given[0] else call.child_by_field_name("function") or call
-        is_asked = is_asked_for(file.text(subject), call, file)
+        tested = _TESTED_TEXT.format(subject=re.escape(file.text(subject).removesuffix(".match")))
+        is_tested = re.search(tested, before[-NEAR:]) is not None
+        is_asked = not is_tested and is_asked_for(file.text(subject), call, file)
         yield from _used_by_variable(call, file, confidence="low", data=ASKED if is_asked else None)
 
 

@@ -16,6 +16,11 @@ _HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "method_definition"})
 _PLAIN = frozenset({"true", "false", "null", "undefined", "number", "string"})
 _WORDS = re.compile(r"[\w$]+")
+_OF_SEVERAL = frozenset({"Promise.race", "Promise.all", "Promise.any"})
+_ENDS_WITH_CATCH = re.compile(r"\.catch\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\Z")
+_NEVER_REJECTED = re.compile(
+    r"Promise\.resolve\([^()]*\)\s*\Z|new Promise(?:<[^()]*>)?\(\s*\(?\s*\w+\s*\)?\s*=>\s*setTimeout\("
+)
 _FIRST = re.compile(rb"([\w$]+)\(")
 
 
@@ -43,7 +48,7 @@ def async_function(callee: str, call: Node, file: SourceFile) -> Node | None:
     around = file.functions[file.function_of(call)]
     if is_own:
         return known.get(f"{around.owner}.{name}") if around.owner else _of_the_object(around.name, name, known)
-    return known.get(f"{around.name}.{name}") or _in_outer(around.name, name, known)
+    return _in_scope(around.name, name, known, file)
 
 
 def settles_at_once(function: Node, file: SourceFile) -> bool:
@@ -174,10 +179,39 @@ def _of_the_object(around: str, name: str, known: dict[str, Node]) -> Node | Non
     return None
 
 
-def _in_outer(around: str, name: str, known: dict[str, Node]) -> Node | None:
-    while around:
+def _in_scope(around: str, name: str, known: dict[str, Node], file: SourceFile) -> Node | None:
+    """The async function that a name means in a function, unless a nearer one of that name is not async."""
+    names = {each.name for each in file.functions}
+    while True:
+        full = f"{around}.{name}" if around else name
+        if full in names or not around:
+            return known.get(full)
         around = around.rpartition(".")[0]
-        found = known.get(f"{around}.{name}" if around else name)
-        if found is not None:
-            return found
-    return None
+
+
+def all_handled(chain: Node, file: SourceFile) -> bool:
+    """Whether a chain begins with `Promise.race([...])` or its like, and each promise in the list takes its own
+    rejection or has none."""
+    first = _beginning(chain)
+    listed = file.arguments(first)[0] if file.callee(first) in _OF_SEVERAL else []
+    if len(listed) != 1 or listed[0].type != "array" or not listed[0].named_child_count:
+        return False
+    return all(_is_handled_alone(file.text(each)) for part in listed[0].named_children for each in _choices(part))
+
+
+def _beginning(chain: Node) -> Node:
+    """The first call of a chain."""
+    while True:
+        function = chain.child_by_field_name("function")
+        inner = function.child_by_field_name("object") if function is not None else None
+        if inner is None or inner.type != "call_expression":
+            return chain
+        chain = inner
+
+
+def _choices(node: Node) -> list[Node]:
+    return node.named_children[-2:] if node.type == "ternary_expression" else [node]
+
+
+def _is_handled_alone(promise: str) -> bool:
+    return _ENDS_WITH_CATCH.search(promise) is not None or _NEVER_REJECTED.match(promise) is not None

@@ -11,6 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.answers import (
     is_answer,
     is_there,
+    only_asks_if_readable,
     only_asks_storage,
     only_parses,
     only_tells,
@@ -20,7 +21,7 @@ from analysis.engine.readers.answers import (
     says_unreadable,
 )
 from analysis.engine.readers.handlers import guarded_text, is_explained, said_of_function
-from analysis.engine.readers.reading import function_name, statements, text_after, within
+from analysis.engine.readers.reading import DEFINITIONS, function_name, statements, text_after, within
 from analysis.engine.rules.base import SCRIPT
 
 # One kind of error that answers no: the function says so, or counts the others.
@@ -47,6 +48,10 @@ _GIVES = re.compile(r"\breturn\s+\S")
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
 _TRIES = re.compile(r"(?i)(?:^|[._])(?:try|safe|maybe|parse|decode|read|is|as|to|detect|guess)(?=_|[A-Z]|$)|parse|json")
 _TAKES_OF_JSON = re.compile(r"JSON\.parse\([^()]*(?:\([^()]*\))?[^()]*\)[.\[]")
+_MAKES_A_VALUE = re.compile(r"return new [\w.]+\([^\n]*\);?")  # of a text that may be no such thing
+_DEVELOPS = re.compile(
+    r"\b(?:(?:IS_|is)?_?(?:DEBUG|DEV|[dD]ebug|Dev)(?:_?(?:MODE|Mode))?)\b|[\"'](?:development|dev)[\"']"
+)
 _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 WRITES = re.compile(
     r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
@@ -227,6 +232,8 @@ def _looks_for_a_member(handler: SilentHandler) -> bool:
 
 
 def _tries_formats(handler: SilentHandler) -> bool:
+    if handler.does_nothing and only_asks_if_readable(handler.guarded):
+        return True
     return handler.does_nothing and reads_one_way(handler.guarded) and handler.file.in_loop(handler.node)
 
 
@@ -266,10 +273,24 @@ def _only_reads(handler: SilentHandler) -> bool:
         # Who also takes something of what was read hides that it is not there.
         is_silent = handler.is_script and handler.does_nothing and not _TRIES.search(handler.function)
         return not (is_silent and _TAKES_OF_JSON.search(handler.guarded))
+    if handler.is_script and handler.does_nothing and _MAKES_A_VALUE.fullmatch(handler.guarded):
+        return True
     if not (handler.gives_up and handler.is_script):
         return False
     is_reader = _READING.search(handler.function) or _CHECKS_TEXT.match(handler.guarded)
     return is_reader is not None or _is_answered_behind(handler)
+
+
+def _is_for_development(handler: SilentHandler) -> bool:
+    """It stands in a branch for those who develop, who may not have what is tried."""
+    above = handler.attempt.parent
+    while above is not None and above.type not in DEFINITIONS:
+        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
+        asked = handler.file.text(condition) if condition is not None else "!"
+        if "!" not in asked and _DEVELOPS.search(asked):
+            return True
+        above = above.parent
+    return False
 
 
 def _is_answered_behind(handler: SilentHandler) -> bool:
@@ -356,6 +377,7 @@ REASONS: tuple[Callable[[SilentHandler], bool], ...] = (
     _counts,
     _only_checks,
     _only_reads,
+    _is_for_development,
     _sets_a_flag,
     _is_one_of_several_tries,
     _is_documented,

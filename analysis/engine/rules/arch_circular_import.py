@@ -28,8 +28,9 @@ GUIDE = Guide(
         " others half made."
     ),
     grades=(
-        "One finding per circle, at the import that is cheapest to cut. Critical when packages or at least three "
-        "modules go in a circle, info when it closes only through imports inside functions."
+        "One finding per circle, at the import that is cheapest to cut. Critical when at least three modules go in a "
+        "circle, or three packages of Java that few imports would part, or modules of Go; info when it closes only "
+        "through imports inside functions."
     ),
     flagged=(
         {
@@ -67,6 +68,7 @@ def bill(order):
 )
 POINTS_PER_EDGE = 0.5
 MODULES_OF_A_CRITICAL_CYCLE = 3
+MOST_TO_CUT = 20  # imports; a circle of packages that more of them close is how the application was built
 _NAMED_UNITS = 3
 _NAMED_EDGES = 2
 
@@ -86,9 +88,16 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _severity(cycle: Cycle, graph: ImportGraph) -> Severity | None:
-    packages = set(cycle.units).isdisjoint(cycle.files)
-    modules = {graph.modules[path] for path in cycle.files}
-    return Severity.CRITICAL if packages or len(modules) >= MODULES_OF_A_CRITICAL_CYCLE else None
+    """Java loads class by class: a circle of two packages, or one that holds a whole application together, breaks
+    nothing from one day to the next."""
+    is_of_packages = set(cycle.units).isdisjoint(cycle.files)
+    if is_of_packages and cycle.files[0].endswith(".java"):
+        is_critical = len(cycle.units) >= MODULES_OF_A_CRITICAL_CYCLE and len(cycle.cut) <= MOST_TO_CUT
+    else:
+        is_critical = (
+            is_of_packages or len({graph.modules[path] for path in cycle.files}) >= MODULES_OF_A_CRITICAL_CYCLE
+        )
+    return Severity.CRITICAL if is_critical else None
 
 
 def _finding(cycle: Cycle, severity: Severity | None) -> Finding:

@@ -24,6 +24,9 @@ GUIDE = Guide(
     why=(
         "What lies behind a public entry may change any day; who reaches past it breaks with every rearrangement there."
     ),
+    grades=(
+        "An entry that many files beside it go past, or that is itself part of the package's own entry, guards nothing."
+    ),
     flagged=(
         {
             "shop/work.py": """
@@ -52,7 +55,9 @@ _SCRIPT_INSIDE = re.compile(
     # Packages without `exports` document where their styles, languages and workers lie.
     r"(?!(?:.*/)?(styles?|themes?|presets?|locales?|lang|languages?|l10n|i18n|css|workers?|plugins?|icons|components)(/|$)|(?:.*/)?entry\b)"
 )
-
+# One whole build, named as the package is: `gallery/dist/gallery-native`, which says how to load it.
+_WHOLE_BUILD = re.compile(r"^(?:@[^/]+/)?(\w+)[^/]*/dist/\1[^/]*$")
+_GATHERS = re.compile(r"(?:^|[-_.])internals?(?=[-_.])", re.IGNORECASE)
 # The documentation of these packages tells to import them, whatever their names say.
 _DOCUMENTED = frozenset({"lxml.etree._Element", "lxml.etree._ElementTree", "slowapi._rate_limit_exceeded_handler"})
 _PYTHON_INSIDE = re.compile(r"\._(?!_)\w")
@@ -60,6 +65,8 @@ _PRIVATE_NAME = re.compile(r"_(?!_)\w")
 _JAVA_INSIDE = re.compile(
     r"^(?!com\.alipay\.api\.)[\w.]*\.internal\.[\w.]*[A-Z]|^(?:sun|com\.sun\.\w+\.internal)\.[\w.]*[A-Z]"
 )
+# What a library asks others to implement.
+_PART_OF_A_LIBRARY = re.compile(r"(?:Factory|Provider|Handler|Listener|Resolver|Strategy|Interceptor|Extension)$")
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -78,8 +85,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         )
     inward = codebase.summaries(_inward)
     for path, targets in inward.items():
-        if path in graph.tests:
-            continue
+        if path in graph.tests or _GATHERS.search(PurePosixPath(path).name):
+            continue  # a file named for it keeps the reaching in one place
         for external in graph.external.get(path, ()):
             inside = targets.get(external.statement)
             if inside:
@@ -121,10 +128,21 @@ def _inside_of(statement: Import, facts: FileFacts) -> str:
         return f"{target}.{private[0]}" if private else ""
     if facts.language == "java":
         is_own = f"{facts.package}.".startswith((f"{target.partition('.internal.')[0]}.", _organization(target)))
-        return target if _JAVA_INSIDE.search(target) and not is_own else ""
+        return target if _JAVA_INSIDE.search(target) and not (is_own or _is_asked_for(target, facts)) else ""
     if facts.language == "go":
         return ""
-    return target if _SCRIPT_INSIDE.search(target) else ""
+    return target if _SCRIPT_INSIDE.search(target) and not _WHOLE_BUILD.match(target) else ""
+
+
+def _is_asked_for(target: str, facts: FileFacts) -> bool:
+    """Whether the file implements what a library keeps in that package for others to implement: there is no other
+    way."""
+    package = target.rpartition(".")[0]
+    return any(
+        base.rpartition(".")[0] == package and _PART_OF_A_LIBRARY.search(base)
+        for entry in facts.classes
+        for base in entry.bases
+    )
 
 
 def _organization(target: str) -> str:

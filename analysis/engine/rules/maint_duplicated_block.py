@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.copies import Copy
-from analysis.engine.facts import FileFacts
+from analysis.engine.facts import FileFacts, Function
+from analysis.engine.graph.paths import folder_of
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.report import POINTS_PER_DUPLICATED_LINE
@@ -24,7 +25,8 @@ GUIDE = Guide(
     why="A fault repaired in one copy stays in the others, and nobody knows how many there are.",
     grades=(
         "One finding for the second and each further copy; the first is named in the message. A whole function that "
-        "differs in its names alone is a copy too, of confidence medium."
+        "differs in its names alone is a copy too, of confidence medium; so is code of two packages of Go that calls "
+        "functions of theirs."
     ),
 )
 
@@ -39,11 +41,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             file=copy.path,
             line=copy.first,
             message=_message(copy, lines),
-            function=_function_at(copy.first, codebase.files[copy.path]),
+            function=_function_at(copy.first, codebase.files[copy.path]).name,
             anchor=copy.identity,
             suggestion=f"Extract the {lines} lines into one function, also for `{copy.original}:{copy.line}`.",
             severity=Severity.WARNING if grave else Severity.INFO,
-            confidence=Confidence.MEDIUM if copy.is_renamed else Confidence.HIGH,
+            confidence=Confidence.MEDIUM if copy.is_renamed or _means_another(copy, codebase) else Confidence.HIGH,
             excess=lines * POINTS_PER_DUPLICATED_LINE,
         )
 
@@ -56,7 +58,19 @@ def _message(copy: Copy, lines: int) -> str:
     return f"{what} at `{copy.original}:{copy.line}` too{places}"
 
 
-def _function_at(line: int, facts: FileFacts) -> str:
+def _means_another(copy: Copy, codebase: Codebase) -> bool:
+    """Whether the same words name functions of two packages of Go: what they take and give may be of other types."""
+    if not copy.path.endswith(".go") or folder_of(copy.path) == folder_of(copy.original):
+        return False
+    here = _function_at(copy.first, codebase.files[copy.path])
+    there = _function_at(copy.line, codebase.files[copy.original])
+    return any(
+        "." not in call and codebase.calls.resolve(copy.path, here, call)
+        for call in set(here.calls).intersection(there.calls)
+    )
+
+
+def _function_at(line: int, facts: FileFacts) -> Function:
     """The innermost function around a line."""
     around = [each for each in facts.functions[1:] if each.line <= line <= each.end_line]
-    return max(around, key=lambda each: each.line).name if around else facts.functions[0].name
+    return max(around, key=lambda each: each.line) if around else facts.functions[0]

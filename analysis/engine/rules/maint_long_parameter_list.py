@@ -32,6 +32,7 @@ _INJECTED = frozenset(
         "directive", "pipe", "resolver", "singleton", "applicationscoped", "requestscoped", "named",
     }
 )  # fmt: skip
+_SENDERS = frozenset({"sender", "app_config"})  # `app_config` of those that follow migrations
 _RESOLVER = re.compile(r"(resolve|subscribe)_\w+$|(perform_mutation|mutate|mutate_and_get_payload)$")
 
 RULE = Rule(
@@ -128,7 +129,9 @@ def _calls_what_it_overrides(function: Function) -> bool:
 
 
 def _is_bound(function: Function, facts: FileFacts) -> bool:
-    if any(_last_name(decorator) in _BOUND for decorator in function.decorators) or _is_resolver(function):
+    if any(_last_name(decorator) in _BOUND for decorator in function.decorators):
+        return True
+    if _is_resolver(function) or _hears_a_signal(function):
         return True
     if not function.flags & _CONSTRUCTOR:
         return False
@@ -145,6 +148,12 @@ def _is_resolver(function: Function) -> bool:
     if not function.owner or not _RESOLVER.match(function.name.rpartition(".")[2]):
         return False
     return "info" in [parameter.name for parameter in function.parameters[1:3]]
+
+
+def _hears_a_signal(function: Function) -> bool:
+    """What Django sends with a signal by name, and whatever else it will send one day: `(sender, ..., **kwargs)`."""
+    names = [parameter.name for parameter in function.parameters]
+    return names[0] in _SENDERS and names[-1].startswith("**")
 
 
 def _last_name(decorator: str) -> str:

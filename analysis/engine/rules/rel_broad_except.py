@@ -73,7 +73,7 @@ ENOUGH_WORDS = 4  # of a comment that says why everything is caught
 _AWAITED = re.compile(r"await\s+(?:asyncio\.(?:shield|wait_for)\()?(\w+)[^\n]*")
 _NAMED = re.compile(r"\bas\s+(\w+)\s*:?$")
 _BOUNDARY = re.compile(
-    r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
+    r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|toString|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
     r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
 )
 _LOGS_MESSAGE = r"(?:(?i:log(?:ger)?)\.(?:error|warn)|\b\w*[lL]og)\([^;]*\b{0}\.getMessage\("

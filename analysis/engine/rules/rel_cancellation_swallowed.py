@@ -89,7 +89,7 @@ _ENDS_THREAD = re.compile(r"(^|\.)(run|main)$")
 _OVER_CHANNEL = re.compile(rb"for\s+(?:\w+\s*:?=\s*)?range\b")
 _TOLD_BY_RESULT = re.compile(r"\bappend\(|\]\s*=(?!=)|\.\w+\s*=(?!=)|\+\+|\+=")
 _ROUNDS = re.compile(rb"for\s+(?:\w+\s*:=\s*)?range\s+\d+\s*\{")
-_MAKES_THREAD = re.compile(rb"\bnew\s+Thread\(\s*\Z")
+_MAKES_THREAD = re.compile(rb"(?:\bnew\s+Thread|[eE]xecutor\w*\.(?:execute|submit))\(\s*\Z")
 NEAR = 40  # bytes before a lambda
 NEAR_TYPE = 120  # bytes of a type before what is declared
 SENTENCE = 5  # words that say why
@@ -116,7 +116,7 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     if around is not None and around.type == "lambda_expression" and re.search(r"\breturn\s*;\s*\}$", file.text(body)):
         return  # the body of a thread, which ends here
     is_thread = _ENDS_THREAD.search(name) is not None
-    if (is_thread or _is_body_of_thread(around, file)) and not re.search(r"\w\s*\(", text_after(handler, file)):
+    if (is_thread or _is_body_of_thread(around, file)) and not re.search(r"\w\s*\(", _text_behind(handler, file)):
         return
     if re.search(r"catch\s*\([^)]*\b(ignored?|expected|unused)\s*\)", file.text(handler).partition("{")[0]):
         return
@@ -132,10 +132,15 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _is_body_of_thread(function: Node | None, file: SourceFile) -> bool:
-    """Whether a lambda is what a thread runs: `new Thread(() -> { ... })`."""
+    """Whether a lambda is what a thread runs, `new Thread(() -> { ... })`, or one of a pool, which clears the flag."""
     if function is None or function.type != "lambda_expression":
         return False
     return _MAKES_THREAD.search(file.source, max(0, function.start_byte - NEAR), function.start_byte) is not None
+
+
+def _text_behind(handler: Node, file: SourceFile) -> str:
+    """Text behind the whole `try`: what its `finally` does is done whatever was caught."""
+    return text_after(handler.parent or handler, file)
 
 
 def look_at_seen(statement: Node, file: SourceFile) -> Iterator[Mark]:

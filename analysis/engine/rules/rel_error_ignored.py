@@ -27,6 +27,7 @@ from analysis.engine.readers.go_thrown_away import (
     is_plain,
     is_text_of_an_error,
     reads_what_was_sent,
+    writes_to_client,
 )
 from analysis.engine.readers.reading import followed, short, statements, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
@@ -123,6 +124,8 @@ _REPEATED = re.compile(rb"\bwait\.(?:Until|UntilWithContext|Forever|JitterUntil)
 # `conn.Flush()`, and right after: `if err := conn.LastError(); err != nil`.
 _ASKED_LAST = re.compile(r"\s*(?:if\s+)?\w*[eE]rr\s*:?=\s*[\w.]+\.(?:LastError|Err|Error)\(\)")
 _SAYS_USAGE = re.compile(r"(?:^|\.)(?:[uU]sage|[pP]rint(?=[A-Z]|$))\w*$")
+# Whoever runs a command sees the file that it left, and runs it again.
+_OF_COMMANDS = re.compile(r"(?:^|/)(?:cli|cmd|commands?)/")
 _OF_TEST_TOOLS = re.compile(r"(?:^|/)(?:\w*test_?(?:utils?|helpers?|data)|mocks?|fakes?)/")
 _PACKAGE = re.compile(r"/[^/.]+(?=\.\w+$)")  # the folder of an imported function
 _CHECKED_ZERO = r"\b{name}\s*(?:!=\s*0\b|<=?\s*[01]\b|==\s*0\b|>\s*0\b|[!=]=\s*(?:nil\b|\"\"))|\blen\({name}\)"
@@ -177,6 +180,8 @@ def _dropped(statement: Node, call: Node, name: str, file: SourceFile) -> Iterat
     is_guess = cleans_up or answers_client(call, name, file)
     confidence = "low" if is_guess else "medium" if is_last and name.endswith(".Close") else ""
     data = {"form": "removed"} if cleans_up and not _MADE_NEXT.match(text_after(call, file)) else {}
+    if name.endswith(".Encode") and writes_to_client(call, file):
+        data = {"form": "answer"}
     yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence, data)
 
 
@@ -216,12 +221,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.confidence == "low" and "call" not in mark.data and mark.data.get("form") not in ("removed", "sent"):
         return None  # it fails rarely, or harms nobody when it does
     if place.kind is FileKind.SCRIPT:  # an example, a tool: nobody's data hang on it
-        is_told = "call" not in mark.data
+        is_told = "call" not in mark.data and mark.data.get("form") != "answer"
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW) if is_told else None
     if "call" not in mark.data:
         if place.facts.package == "main" and mark.severity:  # a tool, whose user tries again
             return place.finding(mark, severity=Severity.WARNING) if mark.severity == "critical" else None
-        return place.finding(mark)
+        is_small = mark.severity == "critical" and _OF_COMMANDS.search(place.path) is not None
+        return place.finding(mark, severity=Severity.WARNING) if is_small else place.finding(mark)
     meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
     package = _PACKAGE.search(mark.data["call"])
     functions = [

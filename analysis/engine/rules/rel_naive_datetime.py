@@ -12,7 +12,8 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.java_dates import is_zoned, reads_texts, stored_as
+from analysis.engine.readers.django_clock import SETS_ZONE, is_of_cookie, look_at_zone, runs_in_utc
+from analysis.engine.readers.java_dates import is_zoned, reads_fields, reads_texts, stored_as
 from analysis.engine.readers.reading import followed, function_text, short, text_after
 from analysis.engine.readers.time_spans import LOCAL_CLOCK, is_end_of_span, is_span, is_start_of_span
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -60,6 +61,7 @@ _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)
 _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
 _REWRITTEN = re.compile(r"\s*\.(strftime|time|timetuple)\b")
 _HOURS_AND_DAY = re.compile(r"^(?=[^zZX]*$)(?=.*[HhkK]).*[yYd]")  # a time of a day, and no zone
+_OF_NAME = re.compile(r"\"[A-Za-z_]*\"")  # written without a sign, as for the name of a file
 # A text for people, and a time span: `formatted(LocalDateTime.now())`, `started.until(LocalDateTime.now(), MILLIS)`.
 _SHOWN_OR_SPAN = re.compile(rb"\"\s*\+\s*\Z|(?:\.append|\b[fF]ormat\w*|\.until|\b[bB]etween)\((?:[\w.()]+,\s*)?\s*\Z")
 _NAMES = re.compile(r"(?:[nN]ame|\bfile_?[iI]d)[\"']?\]?\s*=[^=]")
@@ -150,7 +152,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         f"`{name}` here gives a time without a zone",
         severity=severity,
         confidence=_confidence(call, severity, file),
-        data=_stays(call, severity, file),
+        data={"form": "cookie"} if is_of_cookie(call, file) else _stays(call, severity, file),
     )
 
 
@@ -201,12 +203,15 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         pattern = next(iter(file.arguments(call)[0]), None)
         if pattern is None or pattern.type != "string_literal" or not _HOURS_AND_DAY.search(file.text(pattern)):
             return  # a day, or a time of the day, of whichever zone
+        is_read = reads_texts(call, file)
+        if reads_fields(call, file) if is_read else _OF_NAME.fullmatch(file.text(pattern)):
+            return
         yield file.mark(
             RULE.id,
             call,
             "This `SimpleDateFormat` reads and writes times in the zone of the machine",
             confidence="medium",
-            data={} if reads_texts(call, file) else {"form": "written"},
+            data={} if is_read else {"form": "written"},
             suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
         )
 
@@ -378,6 +383,8 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A time that stays in its function, or goes into a line of the log, meets no other zone. A page means the day of
     who looks at it."""
+    if mark.data.get("form") == "zone" or (mark.data.get("form") == "cookie" and runs_in_utc(codebase)):
+        return None
     if mark.data.get("form") == "built" and (place.facts.language == "tsx" or runs_in_browsers(place)):
         return None
     if mark.data.get("form") == "written":  # for people of this place, unless others ask for it
@@ -395,6 +402,7 @@ WATCHES = (
         PYTHON,
         names=frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp", "datetime", "strptime"}),
     ),
+    Watch("assignment", look_at_zone, PYTHON, needs=(b"TIME_ZONE",), starts=SETS_ZONE),
     Watch("keyword_argument", look_at_default, PYTHON, needs=(b"utcnow", b".now"), starts=_DEFAULT),
     Watch("call", look_at_java, JAVA, names=frozenset({"now", "Date", "SimpleDateFormat"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"Date", "parse"})),

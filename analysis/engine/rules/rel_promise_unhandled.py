@@ -7,12 +7,13 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.facts import Function, FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers.promises import async_function, keeps_its_error, never_rejects
+from analysis.engine.readers.promises import all_handled, async_function, keeps_its_error, never_rejects
 from analysis.engine.readers.reading import followed, is_named_as_test, short, text_after, text_before
+from analysis.engine.readers.requests_of_pages import settles_as_result, tells_user
 from analysis.engine.rules.base import SCRIPT, Watch
 
 RULE = Rule(
@@ -97,6 +98,7 @@ def _is_taken(first: str, call: Node, file: SourceFile) -> bool:
     text = file.source[call.start_byte : call.end_byte]
     return (
         _is_taken_above(call, file)
+        or all_handled(call, file)
         or _has_handler(call, file)
         or _TYPED.search(text) is not None
         or _takes_its_own(first, call, file)
@@ -122,9 +124,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if is_named_as_test(place.path):
         return None
     callee = mark.data.get("callee")
-    meant = codebase.calls.resolve(place.path, place.function, callee) if callee is not None else ()
-    functions = [codebase.files[each.path].functions[each.position] for each in meant]
-    if functions and all(each.flags & FunctionFlag.KEEPS_ERRORS for each in functions):
+    meant = _meant(callee, place) if callee is not None else []
+    functions = [function for _, function in meant]
+    if functions and all(each.flags & FunctionFlag.KEEPS_ERRORS or settles_as_result(each) for each in functions):
+        return None
+    if meant and all(tells_user(path, codebase) for path, _ in meant):
         return None
     if place.kind is FileKind.SCRIPT and place.function.name == "module":
         return None  # the process ends with the error, as it should
@@ -132,6 +136,17 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if callee is not None and not functions:
         return place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
+
+
+def _meant(callee: str, place: Place) -> list[tuple[str, Function]]:
+    """The functions of the project that a callee can mean, each with its file, also one that its file gives by
+    default."""
+    files = place.codebase.files
+    found = place.codebase.calls.resolve(place.path, place.function, callee)
+    if found:
+        return [(each.path, files[each.path].functions[each.position]) for each in found]
+    given = (each.target for each in place.codebase.graph.imports_of(place.path) if "default" in each.names)
+    return [(path, each) for path in given if path in files for each in files[path].functions if each.name == callee]
 
 
 def _keeps_some(function: Node | None, file: SourceFile) -> bool:

@@ -74,6 +74,8 @@ _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\b(?:expect|assert)\w*\(|\bassert\b")
 _CLEANS_UP = re.compile(
     r"\.\$?(?:close|end|quit|stop|kill|unlink|rm|rmdir|destroy|abort|disconnect|shutdown|terminate|cancel|dispose|cleanup)"
+    # Of `close` and `stop` also what they are done to; `closeAccount` is business.
+    r"(?:(?<=close|.stop|.kill)(?:Runtime|Process|Server|Connection|Client|Browser|Page|Worker|Session|Stream|All)\w*)?"
     r"\(\)\.catch$"
 )
 _BOUND = re.compile(rb"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?\Z")
@@ -200,7 +202,8 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
         is_guess = _GIVES_NOTHING.search(file.text(handlers[0])) is not None or not is_followed
         confidence = "low" if is_guess else "medium"
         message = "`.catch` with an empty function hides a rejected promise"
-        yield file.mark(RULE.id, call, message, severity="info" if is_guess else "", confidence=confidence)
+        data = {} if is_guess or WRITES.search(file.text(call)) else {"form": "shown"}
+        yield file.mark(RULE.id, call, message, severity="info" if is_guess else "", confidence=confidence, data=data)
 
 
 def _is_empty(handler: Node, file: SourceFile) -> bool:
@@ -236,6 +239,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if form == "empty" and place.facts.language in SCRIPT and runs_in_browsers(place):
         return None
+    if form == "shown" and runs_in_browsers(place):
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # what is not shown is seen
     return place.finding(mark)
 
 

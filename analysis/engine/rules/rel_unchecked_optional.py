@@ -8,7 +8,8 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
@@ -67,18 +68,42 @@ def number(text):
         },
     ),
 )
+_MAY_GIVE_NOTHING = FOUND_ONE | ROWS_OF_SCRIPT | {"get", "getOne", "find", "maybeOne", "maybeSingle", "oneOrNone"}
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A type assertion matters where it takes a request with it, and a guess where callers ask for what is looked up.
-    In tests, whatever they are called, and where rows are made up, nothing does."""
-    if is_named_as_test(place.path) or MADE_UP.search(place.path):
+    In tests, whatever they are called, where rows are made up, and in a script that somebody runs and watches, nothing
+    does; nor what a method of the project looks up that gives on no empty answer of a library."""
+    if is_named_as_test(place.path) or MADE_UP.search(place.path) or place.kind is FileKind.SCRIPT:
+        return None
+    if "finder" in mark.data and _always_finds(mark.data["finder"], codebase):
         return None
     if "form" in mark.data and not place.in_request_path:
         return None
     if mark.confidence == "low" and "asked" not in mark.data:
         return None
     return place.finding(mark)
+
+
+def _always_finds(name: str, codebase: Codebase) -> bool:
+    """Whether the project has methods of that name, and none of them gives on what a library's look-up has found: they
+    raise for what is not there, or have the type of something else."""
+    own = [gives_on for found in codebase.summaries(_finders).values() for gives_on in found.get(name, ())]
+    return bool(own) and not any(own)
+
+
+def _finders(facts: FileFacts) -> dict[str, list[bool]]:
+    """The methods of script that are named as those of a library, and whether each calls one of a library."""
+    if facts.language not in SCRIPT:
+        return {}
+    found: dict[str, list[bool]] = {}
+    for function in facts.functions:
+        name = function.name.rpartition(".")[2]
+        if function.owner and name in FOUND_ONE:
+            gives_on = any(call.rpartition(".")[2] in _MAY_GIVE_NOTHING for call in function.calls)
+            found.setdefault(name, []).append(gives_on)
+    return found
 
 
 def _told(read: Callable[[Node, SourceFile], Iterator[Missing]]) -> Look:

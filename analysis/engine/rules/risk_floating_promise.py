@@ -178,7 +178,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if awaits_only_what_keeps_errors(mark, place):
         return None
-    ends_with_it = place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry)
+    ends_with_it = place.index == 0 and (place.kind is FileKind.SCRIPT or _is_started(place))
     if is_copied_library(place) or ends_with_it:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.facts.language in SCRIPT and runs_in_browsers(place):
@@ -186,6 +186,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
             return None  # what waits for a sign of the page alone is not rejected
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
     return place.finding(mark)
+
+
+def _is_started(place: Place) -> bool:
+    """Whether a file is run and not imported: a rejection at its top level ends the process, which shows the error."""
+    if place.facts.is_entry:
+        return True
+    is_imported = bool(place.facts.exports or place.codebase.graph.importers_of(place.path))
+    return place.facts.language in SCRIPT and not is_imported and not runs_in_browsers(place)
 
 
 def _may_reject(callee: str, place: Place, codebase: Codebase) -> bool:

@@ -105,11 +105,19 @@ class TestCycles:
 
         assert finding.severity is Severity.CRITICAL
 
-    def test_between_java_packages_it_is_critical(self):
-        files = {"src/main/java/s/a/A.java": ["s.b.B"], "src/main/java/s/b/B.java": ["s.a.A"]}
+    @pytest.mark.parametrize(
+        ("packages", "classes", "severity"), [("ab", 1, None), ("abc", 1, Severity.CRITICAL), ("abc", 25, None)]
+    )
+    def test_between_java_packages_it_is_critical(self, packages, classes, severity):
+        following = dict(zip(packages, packages[1:] + packages[:1], strict=True))
+        files = {
+            f"src/main/java/s/{package}/{package.upper()}{number}.java": [f"s.{after}.{after.upper()}{number}"]
+            for package, after in following.items()
+            for number in range(classes)
+        }
         (finding,) = found(arch_circular_import, files)
 
-        assert finding.severity is Severity.CRITICAL
+        assert finding.severity is severity
 
     def test_deferred_imports_are_info(self):
         (finding,) = found(arch_circular_import, {"a.py": ["b"], "b.py": [deferred("a")]})
@@ -157,6 +165,21 @@ class TestDeepImports:
 
         assert found(arch_deep_import, files) == []
         assert [each.confidence for each in found(arch_deep_import, files | users)] == ["low"]
+
+    @pytest.mark.parametrize(("through", "count"), [(9, 4), (4, 0)])
+    def test_what_many_go_past_is_no_border(self, through, count):
+        past = {f"src/orders/{name}.ts": [imported("../billing/invoice", "Invoice")] for name in "abcd"}
+        users = {f"src/visits/v{number}.ts": ["../billing"] for number in range(through)}
+
+        assert len(found(arch_deep_import, BILLING | past | users)) == count
+
+    @pytest.mark.parametrize(("whole", "count"), [("src/index.ts", 0), ("src/visits/index.ts", 1)])
+    def test_a_part_of_the_entry_of_the_whole_package_is_no_border_inside(self, whole, count):
+        files = BILLING | {
+            "src/orders/a.ts": [imported("../billing/invoice", "Invoice")],
+            whole: [passed_on("./billing" if whole == "src/index.ts" else "../billing", "Invoice")],
+        }
+        assert [each.file for each in found(arch_deep_import, files)] == ["src/orders/a.ts"] * count
 
     def test_an_init_that_passes_on_names_of_one_module(self):
         files = {
@@ -257,6 +280,8 @@ class TestDeepImports:
             BILLING | {"src/index.client.ts": [passed_on("./billing/invoice", "Invoice")]},
             {"site/a.js": ["@site/src/components/Banner"]},
             {"src/main/java/com/lib/web/A.java": ["com.lib.internal.Thing"]},
+            {"a.ts": ["gallery/dist/gallery-native", "socket-client/dist/socket.min.js"]},
+            {"oidc/provider-internals.ts": ["provider/lib/helpers/weak"]},
             {"src/main/java/s/A.java": ["com.alipay.api.internal.util.AlipaySignature"]},
             {"a.py": [imported("lxml.etree", "_Element"), imported("slowapi", "_rate_limit_exceeded_handler")]},
         ],
@@ -471,3 +496,10 @@ def test_an_internal_folder_is_one_whoever_goes_past_the_entry():
 )
 def test_the_inside_of_what_a_package_has_built(target, count):
     assert len(findings_of("arch-deep-import", {"src/a.ts": f"import x from '{target}';\nx();\n"})) == count
+
+
+@pytest.mark.parametrize(("base", "count"), [("InjectorFactory", 0), ("Runnable", 1)])
+def test_what_a_library_asks_others_to_implement(base, count):
+    source = "import org.lib.internal.inject.{0};\nclass Bridge implements {1} {{\n  {0} made;\n}}\n"
+    files = {"src/main/java/shop/Bridge.java": source.format("InjectorFactory", base)}
+    assert len(findings_of("arch-deep-import", files)) == count

@@ -264,3 +264,15 @@ TABLE_OF_CASES = (
 )
 def test_functions_that_only_look_alike(suffix, first, second):
     assert found({f"a.{suffix}": first, f"b.{suffix}": second}) == []
+
+
+@pytest.mark.parametrize(("call", "confidence"), [("told", "medium"), ("strings.ToLower", "high")])
+def test_the_same_words_may_name_functions_of_two_packages_of_go(call, confidence):
+    steps = "".join(f"\tv{number} := {call}(a)\n\tuse(v{number})\n" for number in range(12))
+    source = (
+        'package {0}\nimport "strings"\nfunc told(a string) string {{ return strings.ToUpper(a + "{0}") }}\n'
+        f"func parse(a string) string {{{{\n{steps}\treturn a\n}}}}\n"
+    )
+    files = {f"forge/{name}/parse.go": source.format(name) for name in ("first", "second")}
+    (finding,) = [each for each in findings_of(RULE, files) if each.function == "parse"]
+    assert finding.confidence == confidence

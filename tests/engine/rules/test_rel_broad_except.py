@@ -195,3 +195,11 @@ def test_a_log_of_java_without_the_error_is_no_silence():
     source = 'class A { void f() { try { store(); } catch (Throwable t) { log.error("not stored"); } } }'
     (mark,) = marks_of(RULE, source, "java")
     assert mark.message.endswith("takes even errors that nobody can handle, and the log has no trace of it")
+
+
+@pytest.mark.parametrize(("name", "count"), [("toString", 0), ("label", 1)])
+def test_the_text_of_an_object_must_not_fail(name, count):
+    source = (
+        f'class A {{ String {name}() {{ try {{ x(); }} catch (Exception e) {{ b.append("no text"); }} return b; }} }}'
+    )
+    assert len(lines_of(RULE, source, "java")) == count

@@ -241,3 +241,15 @@ def test_a_broad_handler_around_what_waits_by_its_type(declared, tried, confiden
     taken = f"try {{ {tried} }} catch (Exception e) {{ log.warn(e); }}"
     source = f"class A {{ {declared} Job next() {{ {taken} return null; }} }}"
     assert [each.confidence for each in marks_of(RULE, source, "java")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("run", "behind", "count"),
+    [("executor.execute", "", 0), ("executor.execute", "next();", 1), ("rows.forEach", "", 1)],
+)
+def test_what_a_pool_runs_ends_there(run, behind, count):
+    source = (
+        f"class A {{ void f() {{ {run}(() -> {{ try {{ Thread.sleep(5); }} catch (InterruptedException e) {{ log(e); }}"
+        f" finally {{ pool.shutdown(); }} {behind} }}); }} }}"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

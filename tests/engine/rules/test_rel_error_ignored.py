@@ -322,9 +322,16 @@ def test_helpers_of_tests_may_drop_errors(path, count):
     assert len(findings_of(RULE, {path: go("save()")})) == count
 
 
-def test_errors_of_an_example_are_a_guess():
-    (finding,) = findings_of(RULE, {"examples/a.go": go("json.NewEncoder(w).Encode(v)")})
-    assert (finding.confidence, finding.severity) == ("low", "warning")
+@pytest.mark.parametrize(("target", "told"), [("file", [("low", "warning")]), ("w", [])])
+def test_errors_of_an_example_are_a_guess(target, told):
+    found = findings_of(RULE, {"examples/a.go": go(f"json.NewEncoder({target}).Encode(v)")})
+    assert [(each.confidence, each.severity) for each in found] == told
+
+
+@pytest.mark.parametrize(("path", "severity"), [("cli/update/a.go", "warning"), ("store/a.go", "critical")])
+def test_a_file_that_a_command_writes_is_seen_by_who_runs_it(path, severity):
+    (finding,) = findings_of(RULE, {path: go("f, err := os.Create(a)\nuse(err)\nio.Copy(f, b)\nreturn")})
+    assert finding.severity == severity
 
 
 def test_a_function_of_another_package_has_results_of_its_own():

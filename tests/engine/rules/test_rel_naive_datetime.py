@@ -463,3 +463,31 @@ def test_times_that_a_field_or_a_row_in_a_lambda_keeps(body, count):
         f"public void f(Report report, long id) {{\n{body}\n}} }}"
     )
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(("zone", "count"), [("UTC", 0), ("Europe/Paris", 1)])
+def test_django_takes_when_a_cookie_expires_as_utc(zone, count):
+    source = "from datetime import datetime, timedelta\ndef set_language(answer, age):\n"
+    source += "    answer.set_cookie('a', language(1), expires=datetime.now() + timedelta(seconds=age))\n"
+    files = {"shop/settings.py": f'TIME_ZONE = "{zone}"\n', "shop/views.py": source}
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("kept", "count"), [("at.get(Calendar.HOUR_OF_DAY)", 0), ("at.getTimeInMillis()", 1)])
+def test_the_hour_of_a_text_is_that_of_the_text(kept, count):
+    source = (
+        "import java.text.SimpleDateFormat;\nclass A { Object f(String text) {\n"
+        'SimpleDateFormat format = new SimpleDateFormat("yyyy-MM-dd HH:mm:ss");\n'
+        f"Calendar at = Calendar.getInstance();\nat.setTime(format.parse(text));\nint hour = at.get(Calendar.HOUR);\n"
+        f"return {kept};\n}} }}"
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("yyyyMMddHHmmss", 0), ("yyyy-MM-dd HH:mm:ss", 1)])
+def test_a_time_without_a_sign_is_part_of_a_name(pattern, count):
+    source = (
+        'import java.text.SimpleDateFormat;\nclass A { @GetMapping("/a") String f(Date date) {\n'
+        f'return new SimpleDateFormat("{pattern}").format(date);\n}} }}'
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count

@@ -237,3 +237,51 @@ def test_an_arrow_function_may_give_a_settled_chain(end, count):
 @pytest.mark.parametrize("promise", ["navigator.serviceWorker.ready", "asked.userChoice"])
 def test_a_promise_of_the_browser_that_never_rejects(promise):
     assert lines_of(RULE, f"{promise}.then(show);", "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("promise", "count"),
+    [
+        ("a ? load(a).catch(() => null) : Promise.resolve(null)", 0),
+        ("load(a).catch(() => null)", 0),
+        ("load(a)", 1),
+        ("new Promise((resolve, reject) => reject(a))", 1),
+    ],
+)
+def test_each_of_several_takes_its_own_rejection(promise, count):
+    late = "new Promise((resolve) => setTimeout(() => resolve(null), 2000))"
+    assert len(lines_of(RULE, f"Promise.race([{promise}, {late}]).then(show);", "typescript")) == count
+
+
+@pytest.mark.parametrize(("unwrap", "count"), [("", 0), (".unwrap()", 1)])
+def test_a_request_of_the_store_holds_its_error(unwrap, count):
+    files = {
+        "src/orders.ts": "export async function getOrders(store, data) {\n"
+        f"  return store.dispatch(orders.endpoints.getOrders.initiate(data)){unwrap};\n}}\n",
+        "src/page.ts": "import { getOrders } from './orders';\nexport function f(store) {\n"
+        "  getOrders(store, {}).then(show);\n}\n",
+    }
+    assert len([each for each in findings_of(RULE, files) if each.file == "src/page.ts"]) == count
+
+
+@pytest.mark.parametrize(("shown", "count"), [("showMessage(error.text)", 0), ("refresh(error)", 1)])
+def test_a_client_that_shows_what_failed(shown, count):
+    files = {
+        "src/client.ts": "import axios from 'axios';\nexport const client = axios.create();\n"
+        f"client.interceptors.response.use((answer) => answer, (error) => {{ {shown}; throw error; }});\n",
+        "src/orders.ts": "import { client } from './client';\n"
+        "export const getOrders = async (id) => client.get('/orders', { id });\n",
+        "src/page.ts": "import { getOrders } from './orders';\nfunction f(id) {\n  getOrders(id).then(show);\n}\n",
+    }
+    assert len([each for each in findings_of(RULE, files) if each.file == "src/page.ts"]) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"), [("try { return await fetch(a); } catch { return null; }", 0), ("return fetch(a);", 1)]
+)
+def test_what_a_file_gives_by_default(body, count):
+    files = {
+        "src/load.ts": f"export default async function load(a) {{\n  {body}\n}}\n",
+        "src/page.ts": "import load, { Row } from './load';\nexport function f(a) {\n  load(a).then(show);\n}\n",
+    }
+    assert len([each for each in findings_of(RULE, files) if each.file == "src/page.ts"]) == count

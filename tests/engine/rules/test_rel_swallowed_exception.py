@@ -657,3 +657,43 @@ def test_what_has_a_value_already_keeps_it(value, count):
 def test_what_another_version_has_built_in():
     source = "import importlib\ntry:\n    importlib.reload(sys)\nexcept NameError:\n    pass\n"
     assert findings_of("rel-swallowed-exception", {"app/a.py": source}) == []
+
+
+@pytest.mark.parametrize(("tried", "count"), [("f.parse(text);\nreturn DAY;", 0), ("f.send(text);\nreturn DAY;", 1)])
+def test_a_text_that_is_read_to_learn_its_format(tried, count):
+    body = f"try {{ F f = new F(DAY);\n{tried} }} catch (Exception e) {{ }}\nreturn ANY;"
+    source = f"class A {{ String f(String text) {{ {body} }} }}"
+    assert len(marks(source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"), [("app.IS_DEBUG", 0), ("isDev", 0), ("env !== 'development'", 1), ("ready", 1)]
+)
+def test_what_those_who_develop_may_not_have(condition, count):
+    source = (
+        f"async function f() {{\n  if ({condition}) {{\n    try {{\n"
+        "      const a = await fs.readFile('a.yml');\n      use(a);\n"
+        "      tell(a);\n    } catch (err) {\n      // ignore\n    }\n  }\n}\n"
+    )
+    assert len(marks(source, "javascript")) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("return new Version(name);", 0), ("save(new Version(name));", 1)])
+def test_a_value_of_a_text_that_may_be_none(made, count):
+    source = f"const f = (name) => {{\n  try {{\n    {made}\n  }} catch {{}}\n}};\n"
+    assert len(marks(source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("step", "count"), [("stopRuntime", 0), ("closeConnections", 0), ("closeAccount", 1), ("send", 1)]
+)
+def test_who_stops_something_may_find_it_gone(step, count):
+    assert len(marks(f"app.{step}().catch(() => {{}});", "typescript")) == count
+
+
+@pytest.mark.parametrize(("path", "confidence"), [("web/components/star.tsx", "low"), ("worker/star.ts", "medium")])
+def test_what_a_page_does_not_show_is_seen(path, confidence):
+    (finding,) = findings_of(
+        "rel-swallowed-exception", {path: "fetch(address).then((a) => show(a)).catch(() => {});\n"}
+    )
+    assert finding.confidence == confidence

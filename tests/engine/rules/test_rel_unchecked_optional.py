@@ -155,6 +155,7 @@ def test_a_choice_asks_behind_what_it_chooses():
         ("", ["low"]),
         ("if (!sizes.containsKey(key)) return 0;", []),
         ("sizes.put(key, load(key));", []),
+        ("if (!weights.containsKey(key)) return 0;", []),
         ("Map<String, Size> other = load();", ["low"]),
     ],
 )
@@ -714,3 +715,79 @@ def test_the_first_row_of_bun_and_one_that_is_given_a_name(filled, used, count):
 def test_the_first_row_of_pgx_and_of_a_chain_over_several_lines(filled, count):
     source = f"package a\nfunc f() {{\n\t{filled}\n\tshow(rows[0].Name)\n}}\n"
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "flagged"),
+    [
+        ("if not page:\n        return show()", "", False),
+        ("", "", True),
+        ("if not page:\n        return show()", "def other(request):\n    return listed(request)\n", True),
+    ],
+)
+def test_who_calls_has_asked_for_the_same(first, second, flagged):
+    source = (
+        f'def view(request):\n    page = request.GET.get("page")\n    {first}\n'
+        '    return {"all": listed}["all"](request)\n\n'
+        f'{second}\ndef listed(request):\n    return request.GET.get("page").strip()\n'
+    )
+    assert bool(lines_of(RULE, source)) is flagged
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [
+        ("return this.pool.one(sql(id));", False),
+        ("return this.rows.findOne({ id });", True),
+        ("return this.builder(id).getOne();", True),
+    ],
+)
+def test_a_finder_of_the_project_may_raise_for_what_is_missing(body, flagged):
+    files = {
+        "src/orders.ts": f"export class Orders {{\n  async findById(id: string) {{\n    {body}\n  }}\n}}\n",
+        "src/a.ts": "async function f(id: string) {\n  const { name } = await orders.findById(id);\n  show(name);\n}\n",
+    }
+    assert bool(findings_of(RULE, files)) is flagged
+
+
+@pytest.mark.parametrize(
+    ("look_up", "count"),
+    [
+        ("const found = await models.rows.query().count('* as total').first();", 0),
+        ("const found = await models.rows.query().first();", 1),
+        ("const found = await models.rows.query().count().groupBy('kind').first();", 1),
+    ],
+)
+def test_a_number_of_rows_is_always_given(look_up, count):
+    assert len(lines_of(RULE, f"{look_up}\nshow(found.total);", "javascript")) == count
+
+
+@pytest.mark.parametrize(("key", "flagged"), [("req.user.id", False), ("req.params.id", True)])
+def test_who_is_signed_in_is_there(key, flagged):
+    source = (
+        "app.get('/x', async (req, res) => {\ntry {\n"
+        f"const user = await User.findById({key});\nres.json(user.name);\n"
+        "} catch (e) { res.sendStatus(500); }\n});\n"
+    )
+    assert bool(findings_of(RULE, {"src/a.ts": source})) is flagged
+
+
+@pytest.mark.parametrize(("asked", "flagged"), [("color.startsWith('rgb')", False), ("other", True)])
+def test_a_text_that_was_tested_before_matches_mostly(asked, flagged):
+    source = (
+        "export function f(color: string) {\n"
+        f"  if ({asked}) {{\n    const parts = color.match(/[0-9]+/g);\n    return parts.join();\n  }}\n}}\n"
+    )
+    assert bool(findings_of(RULE, {"src/a.ts": source})) is flagged
+
+
+@pytest.mark.parametrize(("rows", "flagged"), [("this.state.roles", False), ("this.roles", True)])
+def test_a_component_is_asked_for_what_it_shows(rows, flagged):
+    body = f"const row = {rows}.find((each) => each.id === id);\n    send(row.id);"
+    source = f"class Page {{\n  drop(id) {{\n    {body}\n  }}\n}}\n"
+    assert bool(findings_of(RULE, {"src/a.js": source})) is flagged
+
+
+@pytest.mark.parametrize(("path", "count"), [("tools/a.py", 0), ("shop/a.py", 1)])
+def test_who_runs_a_script_sees_it_fail(path, count):
+    assert len(findings_of(RULE, {path: "import re\nx = re.match(p, s).group(1)\n"})) == count

@@ -121,8 +121,10 @@ def test_python_coroutines_of_other_files():
 
 def test_a_script_that_fails_ends_with_its_trace():
     source = "async function main() {\n  await run();\n}\nmain();\n"
-    assert [each.severity for each in findings_of(RULE, {"src/main.ts": source})] == ["warning"]
+    imported = {"src/main.ts": source, "src/a.ts": "import './main';\n"}
+    assert [each.severity for each in findings_of(RULE, imported)] == ["warning"]
     assert [each.severity for each in findings_of(RULE, {"scripts/main.ts": source})] == ["info"]
+    assert [each.severity for each in findings_of(RULE, {"src/worker.ts": source})] == ["info"]  # nobody imports it
 
 
 KEEPS = "export async function log(a) {\n  const body = form(a);\n  try { await post(body); } catch { }\n}\n"
@@ -418,3 +420,13 @@ def test_writes_that_mongoose_is_told_to_run(statement, count):
 def test_statements_of_drizzle_that_are_never_sent(statement, count):
     found = orms.findings(RULE, "drizzle", statement)
     assert [each.severity for each in found] == ["critical"] * count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("", 0), ("async ", 1)])
+def test_a_nearer_function_of_the_name_is_meant(kind, count):
+    source = (
+        f"export const parse = (node) => {{\n  const walk = {kind}(each) => {{\n    each.forEach((inner) => {{\n"
+        "      walk(inner);\n    });\n    return load(each);\n  };\n  return walk(node);\n};\n"
+        "const walk = async (node) => {\n  await save(node);\n};\n"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count

@@ -145,6 +145,11 @@ class TestLongParameterList:
         source = f'{loader}(["a", "b"], function ($, _, ko, a, b, c) {{\n  return 1;\n}});\n'
         assert len(findings_of("maint-long-parameter-list", {"src/a.js": source})) == count
 
+    @pytest.mark.parametrize(("first", "last", "count"), [("app_config", "**more", 0), ("shop", "**more", 1)])
+    def test_django_gives_what_it_sends_with_a_signal(self, first, last, count):
+        source = f"def made({first}, verbosity=2, interactive=True, using=None, apps=None, {last}):\n    pass\n"
+        assert len(findings_of("maint-long-parameter-list", {"shop/a.py": source})) == count
+
     @pytest.mark.parametrize("decorator", ['app.get("/x")', "pytest.fixture", "click.command", "Autowired"])
     def test_what_a_framework_calls_may_take_ten(self, decorator):
         many = function(parameters=parameters(10), decorators=(decorator,))
