@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
-from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.model import Category, Finding, Guide, Rule, Severity
+from analysis.engine.policy import Policy
 from analysis.engine.readers.go_results import is_in_failure
 from analysis.engine.readers.handlers import guarded_text
 from analysis.engine.readers.reading import DEFINITIONS, function_text, within
@@ -71,6 +73,9 @@ _CONVERTS = re.compile(
     r"(?:[\w.]+\s*=\s*|return\s+)?(?:int|float|Decimal|UUID|uuid\.UUID|[\w.]*(?:strptime|fromisoformat))\("
 )
 _OF_ENUM = re.compile(r"[^;]*\.(?:valueOf|fromString)\([^;]*\);")
+_VALIDATES = re.compile(
+    r"(?:(?:const|let)\s+\w+\s*=\s*|return\s+)?(?:new (?:URL|RegExp|Date)|JSON\.parse)\([^;\n]*\);?"
+)
 _LOGGED = re.compile(r"\.exception\(|exc_info\s*=|print_exc|\.(error|warn|warning)\([^;\n]*,\s*\w+\s*\)")
 _MESSAGE_ONLY = (
     r"\b{0}\s*[?!]?\.(getMessage|getLocalizedMessage|toString|message|name|getClass)\b|[+]\s*{0}\b|\$\{{{0}\}}"
@@ -80,10 +85,13 @@ _MESSAGE_ONLY = (
 _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
 _ERROR = re.compile(rb"\berr(?!or)\w*\b")
-_READ = re.compile(rb"\berr\w*\s*:?=\s*[\w.]*(?:Parse\w*|Atoi|Decode\w*|Split\w*)\([^\n]*(?:\n\s*|;)\Z")
+_READ = re.compile(rb"\berr\w*\s*:?=\s*[\w.]*(?:Parse\w*|Atoi|Decode\w*|Split\w*)\(([^\n]*?)\)[^\n]*(?:\n\s*|;)\Z")
 NEAR = 200  # bytes before a branch
+MANY = 50  # errors of a project whose texts alone are kept
 _MAKES_AN_ERROR = frozenset({"errors.New", "fmt.Errorf"})
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
+_IS_THAT_ONE = re.compile(rb"if\s+errors\.(?:Is|As)\([^{\n|&]*\)\s*\{")
+_TOLD = re.compile(rb"(?i:log\w*|slog)(?:\(\))?\.\w[^\n]*\berr\b[^\n]*\n")
 _STATUS_FIRST = re.compile(r"\w+\(\s*(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,")
 _WITH_STATUS = re.compile(
     r",\s*(?:\w+\s*=\s*)?(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,?\s*\)\Z"
@@ -170,16 +178,17 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         arguments = thrown.child_by_field_name("arguments")
         if caught and arguments is not None and _is_whole(caught, file.text(arguments)):
             continue
-        name = file.callee(thrown).rpartition(".")[2]
+        made = thrown.child_by_field_name("constructor")  # of script, where a default import stands for its file
+        name = (file.text(made) if made is not None else file.callee(thrown)).rpartition(".")[2]
         if (
             arguments is not None
             and not arguments.named_child_count
             and re.search(rf"\b{re.escape(name)}\b", caught_as)
         ):
             continue  # the same again
-        is_mild = bool(_BOUNDARY.search(name) or _tells_all(caught_as, handler, file)) or (
-            bool(caught) and _is_answered(caught, node, body, file)
-        )
+        is_mild = bool(_BOUNDARY.search(name) or _tells_all(caught_as, handler, file))
+        is_mild = is_mild or (bool(caught) and _is_answered(caught, node, body, file))
+        is_mild = is_mild or _only_validates(handler, file)
         yield _mark(node, name, "cause", file, is_mild=is_mild)
 
 
@@ -201,15 +210,28 @@ def look_at_errorf(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     for verb, value in zip(verbs, given[1:], strict=False):
         text = file.text(value)
+        if _is_told_and_meant(call, file):
+            return
         if verb in "vsq" and re.fullmatch(r"(err|\w+Err)(\.Error\(\))?", text) and not _is_text(text, file):
             yield file.mark(
                 RULE.id,
                 call,
                 f"`%{verb}` keeps only the text of `{text}`; `errors.Is` will not find it any more",
                 confidence="low" if _is_known(call, file) else "",
+                data={"form": "text"},
                 suggestion=f"Wrap it with `%w`: `fmt.Errorf(..., {text.removesuffix('.Error()')})`.",
             )
             return
+
+
+def _is_told_and_meant(call: Node, file: SourceFile) -> bool:
+    """Whether the branch has asked which error it is and the log has it, or it is that one: it becomes another on
+    purpose."""
+    if not _is_known(call, file):
+        return False
+    scope = file.scope_of(call)
+    before = file.source[scope.node.start_byte : call.start_byte]
+    return _TOLD.search(before) is not None or _IS_THAT_ONE.match(before) is not None
 
 
 def _is_known(call: Node, file: SourceFile) -> bool:
@@ -240,8 +262,27 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # with another condition beside it there may be no error to wrap
     if not _SAYS_WHAT_IS_RIGHT.search(file.text(call)):
         # That a text cannot be read is all there is to say, mostly.
-        is_read = _READ.search(file.source, max(0, start - NEAR), start) is not None
-        yield file.mark(RULE.id, call, message, suggestion=fix, confidence="low" if is_read else "medium")
+        read = _READ.search(file.source, max(0, start - NEAR), start)
+        if read is not None and _names_what_was_read(call, read, file):
+            return
+        yield file.mark(RULE.id, call, message, suggestion=fix, confidence="medium" if read is None else "low")
+
+
+def _names_what_was_read(call: Node, read: re.Match[bytes], file: SourceFile) -> bool:
+    """Whether the new error says which text could not be read: no more is to be known of a number or a level."""
+    shown = {file.text(each) for each in file.arguments(call)[0][1:]}
+    return any(each.strip().decode("utf-8", "replace") in shown for each in read[1].split(b","))
+
+
+def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
+    """Where a project keeps the texts of so many errors it has chosen to, and one decision would change them all."""
+    if mark.data.get("form") == "text" and sum(codebase.summaries(_texts_of_errors).values()) > MANY:
+        return place.finding(mark, severity=Severity.INFO)
+    return place.finding(mark)
+
+
+def _texts_of_errors(facts: FileFacts) -> int:
+    return sum(mark.rule == RULE.id and mark.data.get("form") == "text" for mark in facts.marks)
 
 
 def _made_here(raised: Node, caught: str, body: Node, file: SourceFile) -> str:
@@ -283,6 +324,11 @@ def _tells_all(caught_as: str, handler: Node, file: SourceFile) -> bool:
     return "IllegalArgumentException" in caught_as and _OF_ENUM.fullmatch(guarded_text(handler, file)) is not None
 
 
+def _only_validates(handler: Node, file: SourceFile) -> bool:
+    """Whether script tried one thing, to make a value of a text that may be no such thing: `new URL(text);`."""
+    return _VALIDATES.fullmatch(guarded_text(handler, file)) is not None
+
+
 def _is_answered(caught: str, thrown: Node, body: Node, file: SourceFile) -> bool:
     """Whether the handler logs the object before, or throws because of what it found out about it."""
     before = file.source[body.start_byte : thrown.start_byte].decode("utf-8", "replace")
@@ -290,7 +336,9 @@ def _is_answered(caught: str, thrown: Node, body: Node, file: SourceFile) -> boo
     if re.search(rf"\b{name}\b[^;\n]*\.stack\b", before):
         return True
     return bool(
-        re.search(rf"\w\([^;]*[,({{]\s*{name}\s*[,)}}]|\b{name}\s+instanceof|\b{name}\??\.(code|name|status)", before)
+        re.search(
+            rf"\w\((?:[^;]*[,({{])?\s*{name}\s*[,)}}]|\b{name}\s+instanceof|\b{name}\??\.(code|name|status)", before
+        )
     )
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.engine.rules.reading import lines_of, marks_of
+from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "rel-cause-lost"
 
@@ -151,11 +151,21 @@ def test_what_is_raised_for_an_inner_handler_is_not_lost(outer, lines):
 
 
 @pytest.mark.parametrize(
-    ("asked", "confidence"), [("err != nil", ""), ("errors.Is(err, ErrGone)", "low"), ("os.IsNotExist(err)", "low")]
+    ("asked", "before", "confidences"),
+    [
+        ("err != nil", "", [""]),
+        ("errors.Is(err, ErrGone)", "", []),
+        ("os.IsNotExist(err)", "", ["low"]),
+        ("err != nil && !errors.Is(err, ErrGone)", "", ["low"]),
+        ("err != nil && !errors.Is(err, ErrGone)", 's.logger.Error("not deleted", "err", err)\n', []),
+    ],
 )
-def test_an_error_that_was_asked_for_may_become_another_on_purpose(asked, confidence):
-    source = f'package a\nimport "fmt"\nfunc f() error {{ if {asked} {{\nreturn fmt.Errorf("%s", err) }}; return nil }}'
-    assert [each.confidence for each in marks_of(RULE, source, "go")] == [confidence]
+def test_an_error_that_was_asked_for_may_become_another_on_purpose(asked, before, confidences):
+    source = (
+        f'package a\nimport ("errors"; "fmt")\nfunc f() error {{\nif {asked} {{\n'
+        f'{before}return fmt.Errorf("%s", err)\n}}\nreturn nil\n}}'
+    )
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == confidences
 
 
 @pytest.mark.parametrize(("condition", "count"), [("err != nil", 1), ('err != nil || id == ""', 0)])
@@ -231,7 +241,8 @@ def test_a_text_may_be_named_like_an_error(value, count):
     [
         ("err := save(x)", 'errors.New("save: " + err.Error())', [""]),
         ("err := save(x)", 'fmt.Errorf("not saved: %d", x)', ["medium"]),
-        ("v, err := strconv.Atoi(x)", 'fmt.Errorf("no number: %s", x)', ["low"]),
+        ("v, err := strconv.Atoi(x)", 'fmt.Errorf("no number: %s", x)', []),
+        ("v, err := strconv.Atoi(x)", 'fmt.Errorf("no number: %s", v)', ["low"]),
         ("err := save(x)", "errors.Join(errSave, err)", []),
         ("err := save(x)", 'fmt.Errorf("not saved: %w", err)', []),
     ],
@@ -266,3 +277,30 @@ def test_another_error_that_is_wrapped_keeps_its_cause():
 def test_a_look_up_that_fails_says_no_more_than_the_new_message(tried, caught, raised, severity):
     source = f"try:\n    {tried}\nexcept {caught}:\n    raise {raised}\n"
     assert [each.severity for each in marks_of(RULE, source)] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("tried", "handled", "severity"),
+    [
+        ("await save(order)", "", ""),
+        ("await save(order)", "logger.warn(e);\n", "info"),
+        ("new URL(order.address)", "", "info"),
+    ],
+)
+def test_what_was_logged_or_says_it_all_in_script(tried, handled, severity):
+    source = f"try {{\n  {tried};\n}} catch (e) {{\n  {handled}throw new OrderError('bad');\n}}\n"
+    assert [each.severity for each in marks_of(RULE, source, "typescript")] == [severity]
+
+
+def test_an_error_is_called_by_its_class():
+    source = "import OrderError from './errors/index.js';\ntry { a(); } catch (e) { throw new OrderError('bad'); }"
+    assert [each.message.partition(" ")[0] for each in marks_of(RULE, source, "typescript")] == ["`OrderError`"]
+
+
+@pytest.mark.parametrize(("count", "severity"), [(50, "warning"), (51, "info")])
+def test_a_project_that_keeps_texts_everywhere_has_chosen_to(count, severity):
+    calls = "".join(
+        f'if err := a({number}); err != nil {{ return fmt.Errorf("a: %v", err) }}\n' for number in range(count)
+    )
+    source = f'package a\nimport "fmt"\nfunc f() error {{\n{calls}return nil\n}}\n'
+    assert {each.severity for each in findings_of(RULE, {"a/a.go": source})} == {severity}
