@@ -499,6 +499,7 @@ def test_what_middleware_of_go_keeps(body, is_told):
         ("@ApplicationScoped", "sentTo.put(user, now);", "", 1),
         ("@Service", "sentTo.merge(user, 1, Integer::sum);", "", 1),
         ("@Service", "sentTo.put(user, now);", "sentTo.values().removeIf(at -> at.isBefore(limit));", 0),
+        ("@Service", "sentTo.put(user, now);", "sentTo.computeIfPresent(user, (key, at) -> null);", 0),
         ("", "sentTo.put(user, now);", "", 0),
     ],
 )
