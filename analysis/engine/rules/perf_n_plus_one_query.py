@@ -79,8 +79,8 @@ _CONSTANTS = re.compile(
 )  # all that an enumeration names
 # A constant by its name, also listed or counted; the argument of a query is none: `findByStatus(Status.OPEN)`.
 _NAMED_CONSTANT = re.compile(
-    r"(?:(?:\w+\.)*(?:enumerate|list|sorted|reversed|set|tuple|iter|keys|values|entries|items|asList|of)\()?"
-    r"(?:\w+\.)*[A-Z][A-Z\d_]*(?:\[[^\]]*\])?\)?"
+    r"(?:\[\.\.\.)?(?:(?:\w+\.)*(?:enumerate|list|sorted|reversed|set|tuple|iter|keys|values|entries|items|asList|of)\()?"
+    r"(?:\w+\.)*[A-Z][A-Z\d_]*(?:\[[^\]]*\])?\)?\]?"
 )
 _LOCKS = re.compile(r"(?:^|[._])lock(?:_|[A-Z])")  # rows one by one, as it has to be
 _WORDS = re.compile(r"[A-Z]?[a-z]+")

@@ -535,6 +535,7 @@ def test_what_a_consumer_of_go_remembers(kind, count):
         ("@ApplicationScoped", "sentTo.put(user, now);", "", 1),
         ("@Service", "sentTo.merge(user, 1, Integer::sum);", "", 1),
         ("@Service", "sentTo.put(user, now);", "sentTo.values().removeIf(at -> at.isBefore(limit));", 0),
+        ("@Service", "sentTo.put(user, now);", "sentTo.computeIfPresent(user, (key, at) -> null);", 0),
         ("", "sentTo.put(user, now);", "", 0),
     ],
 )
