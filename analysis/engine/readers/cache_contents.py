@@ -12,7 +12,8 @@ _TAKEN = (
     rb"\bNAME\.(?:pop\w*|clear|delete|move_to_end|size|remove\w*|poll|evict|invalidate\w*|Delete|Clear"
     rb"|keySet|entrySet|shift|splice|length|discard"
     rb"|values\(\)\.(?:remove\w*|retainAll|clear)"
-    rb"|computeIfPresent|retainAll|LoadAndDelete)\b|\bdel (?:\w+\.)?NAME\b|\bdelete [\w.]*\bNAME\b|\bdelete\((?:\w+\.)*NAME\b"
+    rb"|computeIfPresent|retainAll|LoadAndDelete)\b"
+    rb"|\bdel (?:\w+\.)?NAME\b|\bdelete [\w.]*\bNAME\b|\bdelete\((?:\w+\.)*NAME\b"
     rb"|len\((?:\w+\.)*NAME\)|Object\.keys\((?:this\.)?NAME\)|\bclear\((?:\w+\.)*NAME\)"
     rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:\w+\.)?NAME\s*=[^=])"
 )

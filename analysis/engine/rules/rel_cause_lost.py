@@ -178,8 +178,8 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
         arguments = thrown.child_by_field_name("arguments")
         if caught and arguments is not None and _is_whole(caught, file.text(arguments)):
             continue
-        made = thrown.child_by_field_name("constructor")  # of script, where a default import stands for its file
-        name = (file.text(made) if made is not None else file.callee(thrown)).rpartition(".")[2]
+        written = thrown.child_by_field_name("constructor")  # of script, where a default import stands for its file
+        name = (file.text(written) if written is not None else file.callee(thrown)).rpartition(".")[2]
         if (
             arguments is not None
             and not arguments.named_child_count
