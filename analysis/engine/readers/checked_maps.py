@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.java_beans import BEAN
+from analysis.engine.readers.java_beans import has_bean
 from analysis.engine.readers.reading import declarations, followed, function_text, text_after, text_before
 
 _JAVA_MAP = re.compile(
@@ -65,7 +65,7 @@ def java_act(branch: Node, file: SourceFile) -> MapAct | None:
     is_concurrent = b"Concurrent" in field[0] or made is not None
     if not is_concurrent and _KNOWS_LOCKS.search(file.source):
         return None  # whoever calls may hold the lock
-    is_shared = b"static" in field[0] or is_concurrent or BEAN.search(file.source) is not None
+    is_shared = b"static" in field[0] or is_concurrent or has_bean(file.source)
     if function is not None and _is_static_set_up(function, file):
         return None
     if found["value"] is not None and not is_shared:

@@ -6,4 +6,10 @@ ANNOTATIONS = (
     *(b"@Controller", b"@RestController", b"@Service", b"@Component", b"@Repository", b"@Configuration"),
     *(b"@ApplicationScoped", b"@Singleton"),
 )
-BEAN = re.compile(rb"(?:" + b"|".join(ANNOTATIONS) + rb")\b|extends\s+\w*Servlet\b")
+_ANNOTATED = re.compile(rb"@(?:" + b"|".join(each[1:] for each in ANNOTATIONS) + rb")\b")
+_SERVLET = re.compile(rb"\bextends\s+\w*Servlet\b")
+
+
+def has_bean(source: bytes) -> bool:
+    """Whether a class of this text, or the one whose header it is, is a bean or a servlet."""
+    return _ANNOTATED.search(source) is not None or (b"Servlet" in source and _SERVLET.search(source) is not None)

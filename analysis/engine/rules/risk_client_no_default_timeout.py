@@ -250,8 +250,9 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`future.get()` and `latch.await()` without limit, where a request waits."""
     callee = file.callee(call)
     receiver, _, method = callee.rpartition(".")
-    is_told = _JAVA_WAITS.search(callee) or _is_declared_to_wait(receiver, method, file) or _is_sent(receiver, file)
-    if file.arguments(call)[0] or not is_told or "Timeout()" in callee:
+    if file.arguments(call)[0] or "Timeout()" in callee:
+        return
+    if not (_JAVA_WAITS.search(callee) or _is_declared_to_wait(receiver, method, file) or _is_sent(receiver, file)):
         return
     if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)) or _runs_when_done(call, file):
         return

@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
 from analysis.engine.readers.go_handlers import answers_requests
-from analysis.engine.readers.java_beans import ANNOTATIONS, BEAN
+from analysis.engine.readers.java_beans import ANNOTATIONS, has_bean
 from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
 from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
@@ -399,7 +399,7 @@ def _is_script(place: Place) -> bool:
 def _is_singleton(field: Node, file: SourceFile) -> bool:
     scope = file.scope_of(field)
     header = file.source[scope.start : scope.start + 600].partition(b"{")[0]
-    return scope.kind == "class" and BEAN.search(header) is not None and not _SCOPED.search(header)
+    return scope.kind == "class" and has_bean(header) and not _SCOPED.search(header)
 
 
 def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file: SourceFile) -> Iterator[Mark]:

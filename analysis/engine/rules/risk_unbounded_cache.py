@@ -18,7 +18,7 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.cache_contents import is_emptied
 from analysis.engine.readers.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
 from analysis.engine.readers.go_handlers import answers_requests
-from analysis.engine.readers.java_beans import BEAN
+from analysis.engine.readers.java_beans import has_bean
 from analysis.engine.readers.made_objects import Made
 from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
@@ -211,7 +211,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
         return  # of a class that lives as long as a call
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
-    if found is not None and (b"static" in found[0] or BEAN.search(file.source)):
+    if found is not None and (b"static" in found[0] or has_bean(file.source)):
         yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=b"static" not in found[0])
 
 
