@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analysis.engine.facts import FileFacts
-from analysis.engine.languages import FileKind, kind_of, reading_of
+from analysis.engine.languages import ATTRIBUTES, FileKind, kind_of, reading_of
 from analysis.engine.policy import Policy, Stack
 from analysis.engine.policy_file import PolicyInvalid, default_policy, load_policy
 from analysis.engine.stack import detect_stack
@@ -48,13 +48,19 @@ def source_tree(entries: Iterable[TreeEntry]) -> SourceTree:
 
 
 def tree_after(tree: SourceTree, changes: Sequence[Change]) -> SourceTree:
-    """What becomes of a tree by a change."""
+    """What becomes of a tree by a change. What the change says of its own files in `.gitattributes` counts once it is
+    merged: it must not hide them from its own verdict."""
+    changes = [each for each in changes if not _is_attributes(each.path)]
     gone = {change.old_path for change in changes}
     policies = {path: blob for path, blob in tree.policies.items() if path not in gone}
     for change in changes:
         if change.new_path in POLICY_FILES and change.new_blob:
             policies[change.new_path] = change.new_blob
     return SourceTree(blobs=blobs_after(tree.blobs, changes), policy_blob=policy_blob_of(policies), policies=policies)
+
+
+def _is_attributes(path: str) -> bool:
+    return path.rpartition("/")[2] == ATTRIBUTES
 
 
 def blobs_after(blobs: Mapping[str, BlobToParse], changes: Iterable[Change]) -> dict[str, BlobToParse]:

@@ -24,7 +24,7 @@ LONGEST_EXCERPT_LINES = 200
 LONGEST_LINE_CHARACTERS = 400
 # Kinds whose files the engine reads as code; settings, data and documents are nobody's business.
 NOT_SENT = (FileKind.VENDORED, FileKind.GENERATED)
-NO_CODE = ("text", "manifest")
+NO_CODE = ("text", "manifest", "gitattributes")
 
 
 class CodeNotAtHand(Unavailable):

@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TypeVar
 
+from analysis.engine.attributes import is_foreign
 from analysis.engine.calls import LEVELS, Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
 from analysis.engine.facts import Access, Entry, FileFacts, Function, FunctionFlag, ImportFlag, Mark
@@ -60,7 +61,8 @@ class Codebase:
     ) -> None:
         """`added` are the files that a change brings, when it is a change that is judged. `before` is another state of
         the repository: what it knows is taken over where it is the same here."""
-        self.files: dict[str, FileFacts] = {path: files[path] for path in without_copies(files)}
+        foreign = is_foreign(files)
+        self.files: dict[str, FileFacts] = {path: files[path] for path in without_copies(files) if not foreign(path)}
         self.policy = policy
         self.today = today
         self.added = added

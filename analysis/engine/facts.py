@@ -12,7 +12,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 44
+EXTRACTOR_VERSION = 45
 
 
 class FunctionFlag:
@@ -242,7 +242,7 @@ RENAMED = 0xFFFFFFFF
 
 
 class FileFacts(msgspec.Struct, array_like=True, frozen=True):
-    language: str  # python, javascript, typescript, tsx, java, go, sql, prisma, manifest, text
+    language: str  # python, javascript, typescript, tsx, java, go, sql, prisma, manifest, gitattributes, text
     lines: int = 0
     code_lines: int = 0
     comment_lines: int = 0
@@ -263,7 +263,8 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     marks: tuple[Mark, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     unreasoned_suppressions: tuple[int, ...] = ()  # lines of inline suppressions that give no reason
-    manifest: str = ""  # for manifests (package.json, tsconfig.json, go.mod, ...): the parts that matter, as JSON
+    # For manifests (package.json, tsconfig.json, go.mod, ...) and .gitattributes: the parts that matter, as JSON.
+    manifest: str = ""
     blocks: bytes = b""  # hashes of the lines inside functions, see `extract.blocks`
     accesses: tuple[Access, ...] = ()
     constants: tuple[tuple[str, str], ...] = ()  # those that may name a table, with their texts

@@ -37,6 +37,7 @@ MANIFEST = re.compile(
     r"(^|/)(package\.json|[jt]sconfig[^/]*\.json|go\.mod|go\.work|pyproject\.toml|setup\.cfg|requirements[^/]*\.txt"
     r"|pom\.xml|build\.gradle(\.kts)?|pnpm-workspace\.yaml)$"
 )
+ATTRIBUTES = ".gitattributes"
 PARSED = frozenset({"python", "javascript", "typescript", "tsx", "java", "go"})
 DISPLAY_NAME = {
     "python": "Python",
@@ -48,6 +49,7 @@ DISPLAY_NAME = {
     "prisma": "Prisma",
     "sql": "SQL",
     "manifest": "Other",
+    "gitattributes": "Other",
     "text": "Other",
 }
 
@@ -123,6 +125,8 @@ def language_of(path: str) -> str:
     """The language by name and suffix; `text` for everything else."""
     if MANIFEST.search(path):
         return "manifest"
+    if path.endswith(ATTRIBUTES) and PurePosixPath(path).name == ATTRIBUTES:
+        return "gitattributes"
     return LANGUAGE_OF_SUFFIX.get(PurePosixPath(path).suffix.lower(), "text")
 
 

@@ -198,6 +198,13 @@ class TestChange:
         assert (gate["result"], gate["introducedTotal"], gate["resolvedTotal"]) == ("fail", 1, 0)
         assert gate["gates"][0]["metric"] == "new_runtime_risk"
 
+    def test_a_change_cannot_call_its_own_files_foreign(self, change: GitRepository, tmp_path: Path) -> None:
+        change.commit({".gitattributes": "shop/** linguist-vendored\n"}, on=TODAY)
+
+        found = as_json(str(change.folder), "--base", "main", tmp_path=tmp_path)
+
+        assert [each["file"] for each in found["violations"]] == ["shop/prices.py"]
+
     def test_without_gate_the_exit_status_is_zero(self, change: GitRepository, tmp_path: Path) -> None:
         done = scan(str(change.folder), "--base", "main", tmp_path=tmp_path)
 

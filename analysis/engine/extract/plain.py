@@ -2,6 +2,7 @@
 
 import re
 
+from analysis.engine.attributes import LANGUAGE, attributes_facts
 from analysis.engine.extract.comments import suppressions
 from analysis.engine.extract.orm.prisma import schema
 from analysis.engine.extract.orm.sql import tables
@@ -34,6 +35,8 @@ def plain_facts(blob: bytes, source: bytes, language: str, lines: Lines, skipped
         from analysis.engine.extract.manifests import manifest_facts
 
         return manifest_facts(blob)
+    if language == LANGUAGE and not skipped:
+        return attributes_facts(blob, lines.count)
     if language in _COMMENTS:
         for match in _COMMENTS[language].finditer(source):
             lines.blank_out(source, match.start(), match.end())
