@@ -53,7 +53,7 @@ def _writing_elsewhere(
 ) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The calls of functions that write to another table than the mark is about, with what they say of it."""
     for call in calls:
-        if _READS.match(call.rpartition(".")[2]):
+        if _READS.match(call.rpartition(".")[2]) or _is_of_the_orm(call, place):
             continue
         callees = codebase.calls.resolve(place.path, place.function, call)
         written = alone.get(callees[0]) if len(callees) == 1 else None
@@ -61,6 +61,14 @@ def _writing_elsewhere(
             continue
         if not CLAIMED.search(written["table"]) or _CLAIMS.search(call.rpartition(".")[2]):
             yield call, written
+
+
+def _is_of_the_orm(call: str, place: Place) -> bool:
+    """Whether Python asks a row for what each row can, `attachment.delete()`: a method of that name elsewhere, which
+    does more, is that of another model."""
+    receiver, _, verb = call.rpartition(".")
+    is_own = receiver.partition(".")[0] in ("self", "cls", "super()")
+    return place.facts.language == "python" and bool(receiver) and not is_own and verb in ("save", "delete")
 
 
 def with_commits(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:

@@ -179,6 +179,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if awaits_only_what_keeps_errors(mark, place):
         return None
     ends_with_it = place.index == 0 and (place.kind is FileKind.SCRIPT or _is_started(place))
+    if ends_with_it and place.kind is FileKind.SCRIPT and place.facts.language in SCRIPT:
+        return None
     if is_copied_library(place) or ends_with_it:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.facts.language in SCRIPT and runs_in_browsers(place):

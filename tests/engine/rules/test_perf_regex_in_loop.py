@@ -35,8 +35,8 @@ def test_java(call, lines):
         (r'x.replaceAll("\n", " ")', ("info", "low")),
         (r'x.split("\\s")', ("info", "low")),
         (r'x.split("\\s+")', ("info", "low")),
-        (r'x.split("[=:]")', ("", "medium")),
-        (r'x.replaceAll("\\d{4}", "")', ("", "medium")),
+        (r'x.split("[=:]")', ("", "low")),
+        (r'x.replaceAll("\\d{4}", "")', ("", "low")),
     ],
 )
 def test_the_pattern_of_one_character_is_built_at_once(call, told):

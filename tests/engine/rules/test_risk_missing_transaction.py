@@ -255,6 +255,15 @@ def test_the_other_half_may_stand_in_a_function_that_is_called():
     assert findings(RULE, source.format("@transaction.atomic\n", "Line.objects.create(amount=1)")) == []
 
 
+@pytest.mark.parametrize(("call", "count"), [("add(c)", 1), ("note.delete()", 0), ("note.save()", 0)])
+def test_what_each_row_of_django_can_is_no_method_of_another_model(call, count):
+    source = TASK + f"def f(c, note):\n    Order.objects.create(customer=c)\n    {call}\n\n\n"
+    source += "def add(c):\n    Line.objects.create(amount=1)\n\n\n"
+    source += "class Queue:\n    def delete(self):\n        Line.objects.create(amount=1)\n\n"
+    source += "    def save(self):\n        Line.objects.create(amount=1)\n"
+    assert len(findings(RULE, source)) == count
+
+
 def test_a_call_inside_a_transaction_is_protected():
     source = TASK + (
         "def f(c):\n    with transaction.atomic():\n        Order.objects.create(customer=c)\n        add(c)\n\n\n"

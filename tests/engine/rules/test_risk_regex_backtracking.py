@@ -118,3 +118,10 @@ def test_a_pattern_that_is_put_together_is_not_read(pattern, count):
 )
 def test_branches_and_parts_that_may_be_empty(pattern, count):
     assert len(lines_of(RULE, f"import re\nre.match(r'{pattern}', text)\n")) == count
+
+
+def test_java_remembers_where_a_group_has_failed():
+    source = 'class Names {\n    boolean fits(String name) { return name.matches("(\\\\w+\\\\s?)*"); }\n}\n'
+    (finding,) = findings_of(RULE, {"shop/Names.java": source})
+    assert (finding.severity, finding.confidence) == ("warning", "low")
+    assert "time with the square of its length" in finding.message
