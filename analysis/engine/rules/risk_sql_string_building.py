@@ -17,6 +17,13 @@ from analysis.engine.readers.built_text import BuiltText, built_text, text_of_ar
 from analysis.engine.readers.joined_text import joined_name, joined_piece, pushed_into
 from analysis.engine.readers.reading import function_text, short
 from analysis.engine.readers.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
+from analysis.engine.readers.sql_places import (
+    AFTER_SIGN,
+    FROM_REQUEST,
+    is_in_quotes,
+    is_value_place,
+    stands_for_a_value,
+)
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -56,35 +63,11 @@ _SQL = re.compile(
     r"|from\s+\w+[\s\S]*\bwhere|where\s+[\w.]+\s*(=|<|>|in\b|like\b)|order\s+by)\b",
     re.IGNORECASE,
 )
-_INTERNAL = re.compile(
-    r"table|column|schema|field|index|sequence|alias|_meta\b|db_|dbname|database|order|direction"
-    r"|clause|where|cond|filter|suffix|sort|\bbuild\w*\("
-    r"|prefix|constraint|partition|class|entity|view|quoted|sql|query|select|join|interval|limit"
-    r"|offset|type|tbl|cols?\b"
-    r"|query_?set|func|operator|\w_(name|key)s?$",
-    re.IGNORECASE,
-)
-# What stands before a part: a comparison or an open quote, or a word after which SQL takes a name.
-_VALUE_PLACE = re.compile(
-    r"(?:[=<>]|\b(?:i?like|between|and|values|any)\b|\bin\s*\()\s*\(?\s*(?:'%?|\\?\"%)?\Z|(?:[=<(,]|like)\s*'[^']*\Z",
-    re.IGNORECASE,
-)
-_NAME_PLACE = re.compile(
-    r"\b(?:from|into|join|update|ignore|table|index|view|schema|database|sequence|truncate|exists|on|by|select|type"
-    r"|role|user|column|trigger"
-    r"|constraint|extension|owned|set|asc|desc|only|distinct)\s+[\\\"'`\[(]*\Z|[\w\"`]\.[\\\"`]*\Z|\w_\Z",
-    re.IGNORECASE,
-)
-_COLUMNS_PLACE = re.compile(  # `INSERT INTO shop (`, `min(`
-    r"(?i)\b(?:into\s+[^()'=]+|conflict\s*|min|max|sum|avg|count)\(\s*[\"'`]?\Z"
-)
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 # What a list is sorted by is mostly asked for, `?sort=name&dir=desc`.
 _SORTED_BY = re.compile(r"(?i)^(?:sort|order)(?:_?(?:by|col|column|field|key|order|dir|direction))?$|^dir(?:ection)?$")
 _ORDER_PLACE = re.compile(r"(?i)\border\s+by\s[^()]{0,80}\Z")
-_OWN_NAME = re.compile(r"^(?:self|this|cls)[.\w]*$|_meta\b|__table|\bdb_table\b|\b[tT]able[nN]ame\(\)|^\w+\.class\b")
 _PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
-_SUBQUERY = re.compile(r"(?i)(?:sub_?quer(?:y|ie)|sub_?select|cond(?:ition)?|filter|where|clause|predicate)s?$")
 # What the catalogue of a database is asked for: the program itself chose it, though it could be a parameter.
 _NAME_OF_A_THING = re.compile(
     r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key|func|function"
@@ -99,29 +82,13 @@ _THING = re.compile(
 )
 _OWN_KEY = re.compile(r"(?:this|self)\._?(?:id|pk|uuid)")  # the database gave it to the row
 _QUOTE_OF_THE_PROGRAM = re.compile(r"^\s*[rbfuRBFU]{0,2}[\"'`]")
-_OPENS = re.compile(r"[rbfRBF]{0,2}[\"'`]+\s*")  # what opens a statement is a piece of it
-_CONDITION_PLACE = re.compile(r"(?i)\b(?:where|and|or|having)\s+\(*\s*[\"'`]?\Z")
-_BEFORE_CLAUSE = re.compile(rb"(?i)\}\s*\)*\s*(?:and|or|group|order|limit)\b")
-_BETWEEN = re.compile(r"(?i)\bbetween\b(?:(?!\band\b)[\s\S])*\band\b\W*\Z")
 # Text for what databases say differently, which the program's own side of the driver knows: `db.now()`.
 _OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
-_FROM_REQUEST = re.compile(
-    r"(?i)\b(?:req|request|params|args|body|query|input|form|payload|ctx|event)\b"
-    r"|\.(?-i:FormValue|PostFormValue|PathValue|URLParam|QueryParam|DefaultQuery)\("  # of Go
-)
 _BROUGHT = re.compile(r"\(*(?:await\s+)?(?:(?:this|self|ctx|c)\.)?(?:req|request)\b[.\[]")
 _CHOICES = frozenset({"ternary_expression", "conditional_expression"})
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
-# Before a comparison stands a column: `${column} = ?`, `+ column + " >= ?"`.
-_BEFORE_SIGN = re.compile(rb"(?i)(?:\}|\s*\)?\s*\+\s*[\"'`])\s*(?:[=<>]|!=|\b(?:not\s+)?(?:i?like|in|is|between)\b)")
-_METHOD = re.compile(r"\.\w+\([\s\S]*\Z")
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
-LONGEST_JOINT = 40  # bytes between a text of the program and what is added to it
-_BEHIND_TEXT = re.compile(rb"(?:[\"'`]\s*\+\s*\(?|\.append\()\s*\Z")
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
-_IN_QUOTES = re.compile(r"['\"]%?\Z")
-_OF_THE_MODEL = re.compile(r"_meta\.\w+$|__table(?:name)?__|\bdb_table$")
-_GO_CONSTANT = re.compile(r"[a-z]\w*\.[A-Z]\w*")  # of another package
 _MOST_PARTS = 20  # of a text, to look behind their names
 _DEFINES = re.compile(
     r"[rbfuRBFU]{0,2}[\"'`\s]*(?:create|alter|drop|truncate|grant|revoke|reindex|vacuum"
@@ -133,7 +100,6 @@ _CLAUSES_OF_GORM = frozenset({"Where", "WhereOr", "Having", "Or", "Not"})  # and
 _CLAUSES_OF_BUILDERS = frozenset({"where", "andWhere", "orWhere", "having"})
 _CLAUSES = _CLAUSES_OF_GORM | _CLAUSES_OF_BUILDERS
 _COMPARES = re.compile(r"\w\s*(?:[=<>]|\b(?:i?like|in)\b)", re.IGNORECASE)
-_AFTER_SIGN = re.compile(r"(?:[=<>]|\b(?:i?like|in))\s*\(?\s*[\\\"'%]*\Z", re.IGNORECASE)
 _CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
 _INTO = re.compile(r"^(?:Select|Get)(?:Context)?$")  # of sqlx
 _PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
@@ -230,10 +196,10 @@ def _told(statement: _Statement) -> list[_Told]:
     context = function_text(statement.call, file)
     told = []
     for part, lead in zip(text.parts, text.leads, strict=True):
-        is_value = _stands_for_a_value(part, lead, file)
+        is_value = stands_for_a_value(part, lead, file)
         if is_value is None or is_safe(part, context, file) or _is_the_programs(part, lead, statement):
             continue
-        is_certain = is_value and _is_value_place(lead) and not _PIECE.search(file.text(part))
+        is_certain = is_value and is_value_place(lead) and not _PIECE.search(file.text(part))
         told.append(_Told(part, lead, is_value, bool(is_certain), bool(holds_numbers(part, file))))
     return told
 
@@ -245,8 +211,8 @@ def _is_the_programs(part: Node, lead: str, statement: _Statement) -> bool:
         _NUMBERED.search(lead)
         or is_counted(part, lead, file)
         or _BEFORE_COLUMN.match(file.source, part.end_byte)
-        or (_OF_THE_DRIVER.match(file.text(part)) and not _is_in_quotes(part, lead, file))
-        or (statement.method in _CLAUSES and not _AFTER_SIGN.search(lead))  # there names of columns are its own
+        or (_OF_THE_DRIVER.match(file.text(part)) and not is_in_quotes(part, lead, file))
+        or (statement.method in _CLAUSES and not AFTER_SIGN.search(lead))  # there names of columns are its own
     )
 
 
@@ -306,7 +272,7 @@ def _is_asked_order(told: _Told, statement: _Statement) -> bool:
 def _is_of_a_request(part: Node, file: SourceFile) -> bool:
     """Whether a part says by its name that a request brings it, or is a local name for what one holds, as it came:
     `const order = req.query.order ?? "title"`."""
-    if _FROM_REQUEST.search(file.text(part)):
+    if FROM_REQUEST.search(file.text(part)):
         return True
     values = values_of(file.text(part), part, file) if part.type == "identifier" else []
     return any(value.type not in _CHOICES and _BROUGHT.match(file.text(value)) for value in values)
@@ -315,7 +281,7 @@ def _is_of_a_request(part: Node, file: SourceFile) -> bool:
 def _kind_of_value(certain: list[_Told], file: SourceFile) -> str:
     """`quoted` inside of quotes of SQL, `text` by its declaration, `bare` otherwise."""
     if any(
-        _is_in_quotes(each.part, each.lead, file) and _may_hold_text(each.part, file) and not each.is_number
+        is_in_quotes(each.part, each.lead, file) and _may_hold_text(each.part, file) and not each.is_number
         for each in certain
     ):
         return "quoted"
@@ -327,9 +293,9 @@ def _is_resolved(told: _Told, statement: _Statement) -> bool:
     driver gives."""
     part, file = told.part, statement.file
     return bool(
-        (_is_in_quotes(part, told.lead, file) and not _is_asked_for(part, file))
+        (is_in_quotes(part, told.lead, file) and not _is_asked_for(part, file))
         or _is_given(part, statement.call, file)
-        or _FROM_REQUEST.search(file.text(part))
+        or FROM_REQUEST.search(file.text(part))
     )
 
 
@@ -348,9 +314,9 @@ def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
             if file.text(each) != name
         ]
         own_text = " ".join(own.fixed for own in texts)
-        is_sql = _is_value_place(lead) and _SQL.search(own_text)
-        values_inside = any(_is_value_place(before) and not _PIECE.search(file.text(each)) for each, before in inner)
-        is_quoted = _is_value_place(lead) and any(_is_in_quotes(each, before, file) for each, before in inner)
+        is_sql = is_value_place(lead) and _SQL.search(own_text)
+        values_inside = any(is_value_place(before) and not _PIECE.search(file.text(each)) for each, before in inner)
+        is_quoted = is_value_place(lead) and any(is_in_quotes(each, before, file) for each, before in inner)
         if inner and (is_sql or values_inside or is_quoted):
             fixed.append(own_text)
             parts.extend(each for each, _ in inner)
@@ -425,40 +391,6 @@ def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
     return any(re.search(rf"\b{re.escape(each)}\b", parameters) for each in (name, *joined_into(name, part, file)))
 
 
-def _stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
-    """Whether a parameter could stand there; None where the program itself names a table or a column."""
-    text = file.text(part)
-    if file.language == "go" and _GO_CONSTANT.fullmatch(text) and text.partition(".")[0] in file.bindings:
-        return None
-    if _OF_THE_MODEL.search(text):
-        return None
-    if _OPENS.fullmatch(lead) or _is_condition(part, lead, file):
-        return _FROM_REQUEST.search(text) is not None
-    is_compared = _BEFORE_SIGN.match(file.source, part.end_byte) is not None and not _AFTER_SIGN.search(lead)
-    if _COLUMNS_PLACE.search(lead) or is_compared:
-        return None if _OWN_NAME.search(text) else False
-    if _VALUE_PLACE.search(lead):
-        named = joined_name(text) or _METHOD.sub("", text)
-        return not _SUBQUERY.search(named) or _is_in_quotes(part, lead, file)
-    if _NAME_PLACE.search(lead):
-        return None if _OWN_NAME.search(text) else False
-    return not _INTERNAL.search(text)
-
-
-def _is_condition(part: Node, lead: str, file: SourceFile) -> bool:
-    """Whether a whole condition stands there: `WHERE ${matches} AND day = 1`."""
-    if not _CONDITION_PLACE.search(lead) or _BETWEEN.search(lead):
-        return False
-    return _BEFORE_CLAUSE.match(file.source, part.end_byte) is not None
-
-
-def _is_in_quotes(part: Node, lead: str, file: SourceFile) -> bool:
-    """Whether a quote of SQL is open before a part; the quote that ends a text of the program is none."""
-    start = part.start_byte
-    ends_text = _BEHIND_TEXT.search(file.source, max(0, start - LONGEST_JOINT), start) is not None
-    return _IN_QUOTES.search(lead[:-1] if ends_text else lead) is not None
-
-
 def _may_hold_text(part: Node, file: SourceFile) -> bool:
     """Whether a part in quotes is a name, a field or what an object tells of itself: what another call makes of what it
     is given may be a time or a number."""
@@ -469,12 +401,7 @@ def _is_asked_for(part: Node, file: SourceFile) -> bool:
     """Whether a local name only holds what a function of the program or the environment answered, and no request."""
     values = values_of(file.text(part), part, file) if part.type == "identifier" else []
     calls = [file.text(value) for value in values if "string" not in value.type]
-    return bool(calls) and all(value.endswith(")") and not _FROM_REQUEST.search(value) for value in calls)
-
-
-def _is_value_place(lead: str) -> bool:
-    """Whether a value stands behind the text, also where the quote of the program ends it."""
-    return any(_VALUE_PLACE.search(text) for text in (lead, lead[:-1] if lead.endswith(('"', "'", "`")) else ""))
+    return bool(calls) and all(value.endswith(")") and not FROM_REQUEST.search(value) for value in calls)
 
 
 def look_at_extra(call: Node, file: SourceFile) -> Iterator[Mark]:
