@@ -13,6 +13,7 @@ import re2
 from pathspec import PathSpec
 
 from analysis.engine.facts import FileFacts
+from analysis.engine.languages import without_copies
 
 LANGUAGE = "gitattributes"
 LONGEST_PATTERN = 256
@@ -35,7 +36,13 @@ def attributes_facts(blob: bytes, lines: int) -> FileFacts:
     return FileFacts(language=LANGUAGE, lines=lines, manifest=manifest)
 
 
-def is_foreign(files: Mapping[str, FileFacts]) -> Callable[[str], bool]:
+def own_paths(files: Mapping[str, FileFacts]) -> list[str]:
+    """The paths, sorted, of what is the project's own: no copied library, and nothing that its attributes disown."""
+    is_foreign = _foreign(files)
+    return [path for path in without_copies(files) if not is_foreign(path)]
+
+
+def _foreign(files: Mapping[str, FileFacts]) -> Callable[[str], bool]:
     """Tells of a path whether these files' attributes call it vendored or generated."""
     said = tuple(
         (path.rpartition("/")[0], facts.manifest)

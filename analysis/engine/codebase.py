@@ -7,13 +7,13 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TypeVar
 
-from analysis.engine.attributes import is_foreign
+from analysis.engine.attributes import own_paths
 from analysis.engine.calls import LEVELS, Callee, CallGraph
 from analysis.engine.copies import Copies, Copy
 from analysis.engine.facts import Access, Entry, FileFacts, Function, FunctionFlag, ImportFlag, Mark
 from analysis.engine.graph import GraphBuilder, ImportGraph
 from analysis.engine.history import History
-from analysis.engine.languages import PARSED, FileKind, kind_of, without_copies
+from analysis.engine.languages import PARSED, FileKind, kind_of
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Confidence, Finding, Severity
 from analysis.engine.models import ModelIndex
@@ -61,8 +61,7 @@ class Codebase:
     ) -> None:
         """`added` are the files that a change brings, when it is a change that is judged. `before` is another state of
         the repository: what it knows is taken over where it is the same here."""
-        foreign = is_foreign(files)
-        self.files: dict[str, FileFacts] = {path: files[path] for path in without_copies(files) if not foreign(path)}
+        self.files: dict[str, FileFacts] = {path: files[path] for path in own_paths(files)}
         self.policy = policy
         self.today = today
         self.added = added

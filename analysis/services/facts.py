@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analysis.engine import facts as codec
+from analysis.engine.attributes import own_paths
 from analysis.engine.codebase import is_measured
 from analysis.engine.facts import FileFacts
 from analysis.engine.version import facts_version
@@ -49,8 +50,9 @@ def collect_facts(
 
 def count_known(tree: SourceTree, facts: Mapping[FactsKey, FileFacts], known: Collection[FactsKey]) -> int:
     """How many analysed files of a tree did not have to be parsed."""
-    keys = ((path, (item.blob, item.reading)) for path, item in tree.blobs.items())
-    return sum(key in known for path, key in keys if is_measured(path, facts[key]))
+    files = tree.with_facts(facts)
+    analysed = (tree.blobs[path] for path in own_paths(files) if is_measured(path, files[path]))
+    return sum((item.blob, item.reading) in known for item in analysed)
 
 
 def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers: int, scan: Run | None = None) -> None:

@@ -126,6 +126,18 @@ class TestNextScan:
         assert after.current_report.run == run
         assert run.files_from_cache == run.files_analyzed > 0
 
+    def test_what_its_attributes_call_vendored_is_neither_judged_nor_counted(
+        self, connect: Any, shop: GitRepository
+    ) -> None:
+        repository = connect(shop)
+        shop.commit({".gitattributes": "shop/client.py linguist-vendored\n"}, on=TODAY)
+
+        after = scan_again(repository)
+
+        run = after.runs.latest("queued_at")
+        assert run.files_analyzed == run.files_from_cache == repository.first_run.files_analyzed - 1
+        assert "risk-http-no-timeout" not in rules_of(after)
+
     def test_a_day_that_is_missing_is_filled_though_nothing_changed(self, connect: Any, shop: GitRepository) -> None:
         repository = connect(shop)
         days = set(repository.snapshots.values_list("day", flat=True))
