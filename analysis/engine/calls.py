@@ -54,9 +54,8 @@ class CallGraph:
         self._imported: dict[str, list[_Imported]] = {}
         self._resolved: dict[str, dict[tuple[str, str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
-        self._reached: dict[
-            Callee, tuple[Callee, ...]
-        ] = {}  # rests on more files than the caller sees: never taken over
+        # With what is handed on, which rests on more files than the caller sees: never taken over.
+        self._reached: dict[Callee, tuple[Callee, ...]] = {}
         self._exported: dict[str, frozenset[str]] = {}
         self._entered: dict[str, dict[str, tuple[Callee, ...]]] = {}
         self._types_of_fields: dict[str, dict[tuple[str, str], str]] = {}  # by path

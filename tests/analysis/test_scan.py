@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.models import Repository, RunStatus, StoredPolicy, ViolationStatus
+from analysis.models import Repository, RunStatus, ScanInputs, StoredPolicy, ViolationStatus
 from analysis.services.runs import request_run
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
@@ -125,6 +125,14 @@ class TestNextScan:
         run = after.runs.latest("queued_at")
         assert after.current_report.run == run
         assert run.files_from_cache == run.files_analyzed > 0
+
+    def test_what_the_clone_lacked_is_looked_for_again(self, connect: Any, shop: GitRepository) -> None:
+        before = connect(shop)
+        ScanInputs.objects.update(notes=[["Files missing from the clone: 1."], []])
+
+        after = scan_again(before)
+
+        assert after.current_report != before.current_report
 
     def test_what_its_attributes_call_vendored_is_neither_judged_nor_counted(
         self, connect: Any, shop: GitRepository

@@ -229,9 +229,9 @@ def acting(branch: Node, file: SourceFile, *, inside: bool) -> tuple[str, int]:
     other = branch.child_by_field_name("alternative")
     if other is not None:
         return file.text(other), file.line(other)
-    return (
-        (text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)) if LEAVES.search(file.text(body)) else ("", 0)
-    )
+    if LEAVES.search(file.text(body)) is None:
+        return "", 0
+    return text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)
 
 
 def is_handled(node: Node, file: SourceFile) -> bool:

@@ -11,8 +11,9 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
-from analysis.engine.names import MADE_UP, runs_by_hand
+from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_handlers import may_be_reached
 from analysis.engine.readers.java_beans import ANNOTATIONS
 from analysis.engine.readers.reading import followed, function_name, round_of, text_after
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -276,9 +277,7 @@ def _may_be_run(mark: Mark, place: Place) -> bool:
     builds, or one of a program in Go that answers requests and uses up what it builds."""
     if "closed" in mark.data:
         return _is_bean(place)
-    if "used" not in mark.data or "factory" in mark.data or not place.codebase.request_path:
-        return False
-    return bool(place.function.owner) and not place.in_job_path and not runs_by_hand(place.codebase, place.path)
+    return "used" in mark.data and "factory" not in mark.data and may_be_reached(place)
 
 
 def _is_bean(place: Place) -> bool:

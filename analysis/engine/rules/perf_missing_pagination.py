@@ -300,11 +300,12 @@ def _handler(handler: Callee, site: QuerySite, entry: Entry, codebase: Codebase)
     function = codebase.files[handler.path].functions[handler.position]
     is_own = site.path == handler.path and site.query.function == handler.position
     where = "" if is_own else f" through `{site.function.name}` (`{site.path}:{site.line}`)"
+    named = f"`{function.name}` ({entry.detail})"
     return Finding(
         rule_id=RULE.id,
         file=handler.path,
         line=site.line if is_own else entry.line or function.line,
-        message=f"`{function.name}` ({entry.detail}) loads all of {site.label}{where} without pages{size_of(site)}",
+        message=f"{named} loads all rows of {site.label}{where} without pages{size_of(site)}",
         function=function.name,
         anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
         suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",

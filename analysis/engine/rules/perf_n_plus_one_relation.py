@@ -258,6 +258,7 @@ def _finding(
     may_be_brought = not is_own and "manager" in mark.data and step in _BROUGHT_ALONG
     if site is not None and site.may_be_loaded:
         is_own, may_be_brought = False, step in _BROUGHT_ALONG
+    seen = Confidence.HIGH if is_own and not is_few else Confidence.MEDIUM
     of_file = f" of `{site.path}`" if site is not None and site.path != place.path else ""
     return Finding(
         rule_id=RULE.id,
@@ -267,11 +268,7 @@ def _finding(
         function=place.function.name,
         anchor=f"{mark.anchor} {relation.name}",
         suggestion=_suggestion(relation, site, through, step, of_file),
-        confidence=Confidence.LOW
-        if may_be_brought
-        else Confidence.HIGH
-        if is_own and not is_few
-        else Confidence.MEDIUM,
+        confidence=Confidence.LOW if may_be_brought else seen,
         table=table,
         volume=volume,
         severity=codebase.queries.severity(volume, site),

@@ -178,10 +178,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if awaits_only_what_keeps_errors(mark, place):
         return None
-    ends_with_it = place.index == 0 and (place.kind is FileKind.SCRIPT or _is_started(place))
-    if ends_with_it and place.kind is FileKind.SCRIPT and place.facts.language in SCRIPT:
+    is_script = place.kind is FileKind.SCRIPT
+    if place.index == 0 and is_script and place.facts.language in SCRIPT:
         return None
-    if is_copied_library(place) or ends_with_it:
+    if is_copied_library(place) or (place.index == 0 and (is_script or _is_started(place))):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.facts.language in SCRIPT and runs_in_browsers(place):
         if "quiet" in mark.data:

@@ -17,6 +17,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
 from analysis.engine.readers.branches import calls_apart, excludes, is_explained, made_when_missing, run_together
 from analysis.engine.readers.declared_writes import with_declared
+from analysis.engine.readers.go_handlers import may_be_reached
 from analysis.engine.readers.proxied_calls import runs_in_transaction, self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
 from analysis.engine.readers.repeatable_writes import comes_out_alike, finds_or_makes, is_upsert
@@ -300,17 +301,8 @@ def _is_run(place: Place, *, every_request: bool) -> bool:
 
 
 def _may_be_run(mark: Mark, place: Place) -> bool:
-    """Whether it is a method of a program in Go that answers requests, and no way is seen to it: a request may reach it
-    by a value of some interface. What comes out alike the next time is no matter then."""
-    codebase = place.codebase
-    is_of_server = place.facts.language == "go" and bool(place.function.owner) and bool(codebase.request_path)
-    if (
-        not is_of_server
-        or not mark.data.keys().isdisjoint({"again", "repeatable"})
-        or runs_by_hand(codebase, place.path)
-    ):
-        return False
-    return not (place.in_request_path or place.in_job_path)
+    """Whether a request of a program in Go may reach it unseen; not where the next time makes it come out alike."""
+    return mark.data.keys().isdisjoint({"again", "repeatable"}) and may_be_reached(place)
 
 
 def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Callee]:
