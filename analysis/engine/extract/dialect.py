@@ -190,6 +190,11 @@ class Dialect(ABC):
         """Imports that are no statement of their own, such as `require("x")`."""
         return ()
 
+    def is_erased(self, imported: Imported, file: "SourceFile") -> bool:
+        """Whether nothing is loaded for this import, since nothing that runs uses its names. Asked when all calls were
+        read."""
+        return False
+
     def import_flags(self, scope: "Scope", file: "SourceFile") -> int:
         return 0
 

@@ -51,7 +51,8 @@ _LIMIT = re.compile(r"<=?\s*(\d{1,9})\s*$")
 _BATCHED = re.compile(r"chunk|batch|page|partition|lists\.partition", re.IGNORECASE)
 _OF_LIBRARIES = ("java.", "javax.", "jakarta.", "org.springframework.", "org.slf4j.", "lombok.")
 _IN_TEXT_ONLY = (b"*", b"/*", b"//", b"@Constraint(")  # a constraint and its validator have to name each other
-_IN_NAMES = (b"_", b".", b"$")
+_LEADS_AWAY = frozenset(each for each in map(bytes, zip(range(256))) if each.isalnum() or each == b"_")
+_LEADS_ON = frozenset(b"".join(_LEADS_AWAY) + b".$")  # before a name: it ends another one, or is a member
 _MOST_USES = 20  # of a name that are looked at
 _CLASSES = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
 _METHODS = ("method_declaration", "constructor_declaration", "compact_constructor_declaration")
@@ -246,9 +247,14 @@ class Java(Dialect):
             )
         else:
             bindings = ((target.rpartition(".")[2], target),)
-            if not flags and not target.startswith(_OF_LIBRARIES) and _is_erased(bindings[0][0], node.end_byte, file):
-                flags = ImportFlag.ERASED
         yield Imported(Import(target, file.line(node), names, flags=flags), node.start_byte, node.end_byte, bindings)
+
+    def is_erased(self, imported: Imported, file: SourceFile) -> bool:
+        """An annotation whose class is not there is left out without a word."""
+        fact = imported.fact
+        if fact.names or fact.flags & ImportFlag.STATIC or fact.target.startswith(_OF_LIBRARIES):
+            return False
+        return _is_only_mentioned(imported.bindings[0][0], imported.end, file.source)
 
     # The whole file
 
@@ -279,21 +285,20 @@ class Java(Dialect):
                 yield Entry(function.name, "main", "java", "main")
 
 
-def _is_erased(name: str, start: int, file: SourceFile) -> bool:
-    """Whether only comments and annotations name an imported class: nothing loads it with this one. An annotation that
-    is not there is left out without a word."""
-    source, word, seen = file.source, name.encode(), 0
+def _is_only_mentioned(name: str, start: int, source: bytes) -> bool:
+    """Whether from this byte on only comments and annotations name an imported class."""
+    word, seen = name.encode(), 0
     position = source.find(word, start)
     while position >= 0:
-        before, after = source[position - 1 : position], source[position + len(word) : position + len(word) + 1]
-        if not (before.isalnum() or after.isalnum() or before in _IN_NAMES or after == b"_"):
+        end = position + len(word)
+        if source[position - 1] not in _LEADS_ON and source[end : end + 1] not in _LEADS_AWAY:
             seen += 1
             line = source[source.rfind(b"\n", 0, position) + 1 : position].lstrip()
-            if before != b"@" and not line.startswith(_IN_TEXT_ONLY) and b"//" not in line:
+            if not line.endswith(b"@") and not line.startswith(_IN_TEXT_ONLY) and b"//" not in line:
                 return False
             if seen > _MOST_USES:
                 return False
-        position = source.find(word, position + len(word))
+        position = source.find(word, end)
     return seen > 0
 
 

@@ -12,7 +12,7 @@ from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader
 from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.places import PER_ELEMENT, place_of
 from analysis.engine.extract.scopes import LONGEST_ITERABLE, LoopDraft, Scope
-from analysis.engine.extract.script_imports import common_exports, exported_names, imported_by, required
+from analysis.engine.extract.script_imports import common_exports, exported_names, imported_by, is_left_out, required
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Function, FunctionFlag, Parameter
 from analysis.engine.rules.base import Look
@@ -324,8 +324,11 @@ class TypeScript(JavaScript):
     name = "typescript"
     grammar = staticmethod(tree_sitter_typescript.language_typescript)
 
+    def is_erased(self, imported: Imported, file: SourceFile) -> bool:
+        return is_left_out(imported, file)
 
-class Tsx(JavaScript):
+
+class Tsx(TypeScript):
     name = "tsx"
     grammar = staticmethod(tree_sitter_typescript.language_tsx)
 

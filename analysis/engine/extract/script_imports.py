@@ -27,6 +27,7 @@ _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exp
 # Classes with such decorators keep the types of their parameters: they are values there.
 _DECORATED = re.compile(rb"^[ \t]*@[A-Z]\w*\(", re.MULTILINE)
 _KEEPS_TYPES = re.compile(rb"@[A-Z]\w*\((?:[^{};]|\{[^{}]*\})*+|\bconstructor\s*\([^{}]*+")
+_CALLED = re.compile(rb"(?:new\s+)?([\w$]+)")
 # Of the project: relative, by an alias, or from a root of sources. The path of a package costs one look more.
 _OWN_TARGET = re.compile(r"\.{1,2}(?:/|$)|~/|#|@?[\w-]*/")
 _VALUES = frozenset({"identifier", "shorthand_property_identifier"})
@@ -95,19 +96,30 @@ def _import(
             if local != name and name not in ("*", "default")
         ]
     )
-    if bindings and _is_erased(target, [local.encode() for local, _ in bindings], start, end, file):
-        flags |= ImportFlag.ERASED
     return Imported(Import(target, file.lines.of(start), names, flags=flags, aliases=aliases), start, end, bindings)
 
 
-def _is_erased(target: str, names: list[bytes], start: int, end: int, file: SourceFile) -> bool:
+def is_left_out(imported: Imported, file: SourceFile) -> bool:
     """Whether TypeScript leaves the import of a file of the project out, because only types use its names."""
-    if file.language not in ("typescript", "tsx") or not _OWN_TARGET.match(target):
+    fact, start, end, bindings = imported
+    if not bindings or not _OWN_TARGET.match(fact.target) or fact.flags & ImportFlag.DYNAMIC:
+        return False
+    if not file.source.startswith(b"import", start):
+        return False  # `require` is a call
+    names = [local.encode() for local, _ in bindings]
+    if not _called(file).isdisjoint(names):
         return False
     described = _described(file)
     if any(name in described for name in names):
         return False
     return not any(_is_value(name, start, end, file) for name in names)
+
+
+@lru_cache(maxsize=1)
+def _called(file: SourceFile) -> frozenset[bytes]:
+    """The words that calls begin with: values, whatever else they are."""
+    heads = (_CALLED.match(file.source, call.start_byte) for call in file.calls)
+    return frozenset(head[1] for head in heads if head is not None)
 
 
 @lru_cache(maxsize=1)

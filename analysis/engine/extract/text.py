@@ -32,7 +32,6 @@ _BUNDLED = re.compile(
 )
 # A bundle that stands without a banner.
 _WEBPACK = re.compile(rb"\s*(?:/\*{6}/\s*)?\(function(?: webpackUniversalModuleDefinition\(root, factory|\(modules)\)")
-_BLANKS = b" \t\r\x0b\x0c"
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -94,7 +93,7 @@ class Lines:
         self.count = len(rows)
         self.longest = max(lengths, default=0)
         self.starts = list(map(add, accumulate(lengths, initial=0), range(self.count)))
-        self.has_code = list(map(bool, source.translate(None, _BLANKS).split(b"\n", self.count)))[: self.count]
+        self.has_code = list(map(bool, map(bytes.strip, rows)))
         self.comments = 0
         self._sums: list[int] | None = None
 

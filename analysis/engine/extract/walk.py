@@ -325,20 +325,20 @@ class Walk:
             count.cognitive += runs(operators)
 
     def imports(self) -> tuple[Import, ...]:
-        """Imports with what their place says about them."""
-        found = []
+        """Imports with what their place and the use of their names say about them."""
         scopes = self.file.scopes
         top_end = scopes[1].start if len(scopes) > 1 else len(self.source)
-        for each in self.imported:
-            if each.end <= top_end:
-                found.append(each.fact)
-                continue
-            scope = self.file.scope_at(each.start, each.end)
-            flags = each.fact.flags | self.dialect.import_flags(scope, self.file)
+        return tuple([self._import(each, is_top=each.end <= top_end) for each in self.imported])
+
+    def _import(self, imported: Imported, *, is_top: bool) -> Import:
+        fact = imported.fact
+        flags = fact.flags | ImportFlag.ERASED * self.dialect.is_erased(imported, self.file)
+        if not is_top:
+            scope = self.file.scope_at(imported.start, imported.end)
+            flags |= self.dialect.import_flags(scope, self.file)
             if scope.function.index:
                 flags |= ImportFlag.DEFERRED
-            found.append(each.fact if flags == each.fact.flags else structs.replace(each.fact, flags=flags))
-        return tuple(found)
+        return fact if flags == fact.flags else structs.replace(fact, flags=flags)
 
 
 def decorator_text(file: SourceFile, node: Node) -> str:

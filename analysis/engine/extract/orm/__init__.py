@@ -5,9 +5,11 @@ An adapter offers some of: `READERS`, looks by the last name of a callee, which 
 by names of the file; nothing here knows other files.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import chain
 from types import ModuleType
+from typing import Any
 
 from analysis.engine.extract.orm import (
     builders,
@@ -53,8 +55,8 @@ def readers_of(language: str) -> Iterator[tuple[str, Look]]:
 
 def read_others(file: SourceFile) -> None:
     """Queries that no name of a call gives away; before the calls are looked at."""
-    for adapter in _offering("read", file):
-        adapter.read(file)
+    for read in _offered("read", file.language):
+        read(file)
 
 
 def join_variables(file: SourceFile) -> None:
@@ -67,13 +69,15 @@ def join_variables(file: SourceFile) -> None:
 
 def models_of(file: SourceFile) -> tuple[Model, ...]:
     """Models that this file defines."""
-    return tuple(chain.from_iterable(adapter.models(file) for adapter in _offering("models", file)))
+    return tuple(chain.from_iterable(models(file) for models in _offered("models", file.language)))
 
 
 def accesses_of(file: SourceFile) -> tuple[Access, ...]:
     """Repositories that this file defines."""
-    return tuple(chain.from_iterable(adapter.accesses(file) for adapter in _offering("accesses", file)))
+    return tuple(chain.from_iterable(accesses(file) for accesses in _offered("accesses", file.language)))
 
 
-def _offering(part: str, file: SourceFile) -> Iterator[ModuleType]:
-    return (adapter for adapter in _ADAPTERS.get(file.language, ()) if hasattr(adapter, part))
+@cache
+def _offered(part: str, language: str) -> tuple[Callable[[SourceFile], Iterable[Any]], ...]:
+    """This part of all adapters of a language that have it."""
+    return tuple(getattr(adapter, part) for adapter in _ADAPTERS.get(language, ()) if hasattr(adapter, part))
