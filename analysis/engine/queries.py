@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LONGEST_ITERABLE = 8  # lines of an iterable in which its query may stand
 FEW = 10  # rows or rounds that nobody needs to save
-ANNOTATION = "query"  # rule of the marks in which `rules.query_text` notes what the text around a query says
+ANNOTATION = "query"  # rule of the marks in which `readers.query_text` notes what the text around a query says
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
 NEEDED = frozenset({"knex"})  # libraries without which what looks like a query is none, see `Query.needs`
@@ -59,7 +59,7 @@ class QuerySite:
     schema: Schema | None  # None: the model is not in the index
     volume: Volume
     is_declared: bool  # the policy names the table's size
-    notes: Mapping[str, str]  # what the text around it says, see `rules.query_text`
+    notes: Mapping[str, str]  # what the text around it says, see `readers.query_text`
 
     @property
     def line(self) -> int:

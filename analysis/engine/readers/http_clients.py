@@ -1,10 +1,13 @@
 """Which library a name of a Python program talks over HTTP with: by what made it, or by its annotation."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
+from tree_sitter import Node
+
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed
+from analysis.engine.readers.reading import followed, origin_of
 
 _CLASSES = {
     "requests.Session": "requests",
@@ -15,10 +18,18 @@ _CLASSES = {
     "aiohttp.ClientSession": "aiohttp",
 }
 _LIBRARIES = (b"requests", b"httpx", b"aiohttp")
+_LIMITED = frozenset({"httpx", "aiohttp"})
 # `name: Session`, `name: "Session | None"`, `name = Session(`, `self.name = given`.
 _HELD = re.compile(
     rb"\s*:\s*(?:Optional\[\s*)?[\"']?(?P<kind>[\w.]+)|\s*(?::[^=\n]+)?=(?!=)\s*(?P<value>[\w.]+)(?P<made>\(?)"
 )
+_NAME = re.compile(r"(?:self\.)?\w+")
+_ORIGIN = re.compile(rb"\s*(?::\s*([\w.]+)|=\s*([\w.]+)\()")
+_SESSION_MADE = re.compile(
+    rb"(?<![\w.])((?:self\.)?\w+)[ \t]*(?::[^=\n]+)?=[ \t]*(?:\w+\.)?[sS]ession\(\)"
+    rb"|\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+(\w+)\s*:"
+)
+_OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
 
 
 class Client(NamedTuple):
@@ -42,3 +53,38 @@ def client_of(name: str, file: SourceFile) -> Client | None:
     libraries = {_CLASSES.get(file.resolve(each), "") for each in imported}
     library = libraries.pop() if len(libraries) == 1 else ""
     return Client(library, any(each["made"] for each in held)) if library else None
+
+
+def call_on_client(callee: str, call: Node, file: SourceFile) -> str:
+    """The name of a call on a client that has a limit unless the call lifts it: of what made or annotates the client,
+    in the function, its parameters or the fields of the object."""
+    receiver, _, verb = callee.rpartition(".")
+    if not _NAME.fullmatch(receiver):
+        return callee
+    origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
+    if not origin:
+        given = followed(receiver.encode(), file.source, _ORIGIN, b"_.")
+        origin = next((file.resolve((each[1] or each[2]).decode()) for each in given), "")
+    library = _CLASSES.get(origin.removesuffix("()"), "")
+    return f"{library}.{verb}" if library in _LIMITED else callee
+
+
+def session_of(receiver: str, call: Node, file: SourceFile) -> Client | None:
+    """The session of `requests` that the file makes or is given under this name, unless the function makes something
+    else of the name."""
+    if not file.mentions(b"requests") or not _NAME.fullmatch(receiver):
+        return None
+    origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
+    if origin.startswith(("aiohttp", "httpx")) or _OWN_LIMIT.search(file.source):
+        return None
+    if receiver in _sessions(file.source):
+        return Client("requests", is_made=True)
+    client = client_of(receiver.rpartition(".")[2], file)
+    return client if client is not None and client.library == "requests" else None
+
+
+@lru_cache(maxsize=1)
+def _sessions(source: bytes) -> frozenset[str]:
+    """What the file calls the sessions that it makes."""
+    made = _SESSION_MADE.findall(source)
+    return frozenset((assigned or opened).decode("utf-8", "replace") for assigned, opened in made)

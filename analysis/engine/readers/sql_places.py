@@ -48,6 +48,7 @@ FROM_REQUEST = re.compile(
     r"|\.(?-i:FormValue|PostFormValue|PathValue|URLParam|QueryParam|DefaultQuery)\("  # of Go
 )
 AFTER_SIGN = re.compile(r"(?:[=<>]|\b(?:i?like|in))\s*\(?\s*[\\\"'%]*\Z", re.IGNORECASE)
+_PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
 
 
 def stands_for_a_value(part: Node, lead: str, file: SourceFile) -> bool | None:
@@ -87,3 +88,8 @@ def is_in_quotes(part: Node, lead: str, file: SourceFile) -> bool:
 def is_value_place(lead: str) -> bool:
     """Whether a value stands behind the text, also where the quote of the program ends it."""
     return any(_VALUE_PLACE.search(text) for text in (lead, lead[:-1] if lead.endswith(('"', "'", "`")) else ""))
+
+
+def takes_a_value(part: Node, lead: str, file: SourceFile) -> bool:
+    """Whether a value stands there, and the part is no piece of SQL by its name."""
+    return is_value_place(lead) and _PIECE.search(file.text(part)) is None

@@ -11,9 +11,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.attempts import HANDLERS, tried_in
 from analysis.engine.readers.handlers import comment_above, guarded_text
 from analysis.engine.readers.outside_calls import by_class, what_it_does
-from analysis.engine.readers.reading import followed, function_name, statements, text_before, within
+from analysis.engine.readers.reading import followed, function_name, text_before, within
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
 
@@ -88,9 +89,7 @@ _NAMES_ATTEMPTS = re.compile(r"(?i)attempt|retr(?:y|ies)|\btries\b|\bmax_?tries"
 _WAITS_LONGER = re.compile(r"(?i)back_?off|jitter|\*=\s*2|\*\*|\bmin\(|<<=?\s*1|Math\.pow|math\.Pow")
 _DECISIONS = frozenset({"if_statement", "assignment_expression", "variable_declarator", "try_statement"})
 _ENDS_ENDLESS = re.compile(r"\}\s*while\s*\(\s*true\s*\)\s*;?\Z")
-_CLAUSES = frozenset({"except_clause", "catch_clause"})
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
-_LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _SUCCEEDS = re.compile(r"\breturn\b|\bbreak\b")
 _REMOTE = re.compile(
     r"(?:\b|_)(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
@@ -104,9 +103,6 @@ _FILE = re.compile(
     r"\bopen\(|\bos\.(?:Open|ReadFile|WriteFile|rename|remove)\w*\(|\bFiles\.\w+\(|\bfs\.\w+\(|\bshutil\.\w+\("
 )
 _TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`")
-_LAST_TIME = re.compile(
-    r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"
-)
 _LIMITED = re.compile(
     r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|expir|timeout|fail(?:ure)?s?_?count|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
     r"|stopped|shutdown|closed|isInterrupted|is_running|poll|prompt\(|\binput\(|readline|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
@@ -134,10 +130,6 @@ _GIVEN_ON = re.compile(
 _STARTS_THREAD = re.compile(rb"\b(?:Thread|submit|execute|scheduleWith\w+|runAsync|go)\s*\(?\s*\Z")
 _LAMBDAS = frozenset({"lambda_expression", "lambda", "func_literal", "arrow_function"})
 NEAR = 60  # bytes before a lambda
-_GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
-_WHILE_IT_FAILS = re.compile(r"for\s+\w*[eE]rr\s*!=\s*nil\s*\{")
-_INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
-_GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
 _DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
@@ -157,7 +149,7 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     is_endless = endless is not None and (not text.startswith("do") or _ENDS_ENDLESS.search(text) is not None)
     if not _may_succeed(endless, text):
         return
-    tried = _go_try(text) if file.language == "go" else _tried(loop, file, is_counted=not is_endless)
+    tried = tried_in(loop, file, is_counted=not is_endless)
     if tried is None or not _is_attempt(tried, text, endless if is_endless else None, loop, file):
         return
     is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
@@ -207,7 +199,7 @@ def _without_pause(loop: Node, text: str, tried: str, data: dict[str, str] | Non
 
 def _decides(loop: Node) -> bool:
     """Whether a handler of the loop asks what went wrong, or prepares the next attempt."""
-    handlers = (each for each in within(loop) if each.type in _CLAUSES)
+    handlers = (each for each in within(loop) if each.type in HANDLERS)
     return any(step.type in _DECISIONS for each in handlers for step in within(each))
 
 
@@ -223,7 +215,7 @@ def _may_wait_for_work(loop: Node, name: str, text: str, file: SourceFile) -> bo
 
 def _moves_on(tried: str, loop: Node, file: SourceFile) -> bool:
     """Whether a handler changes what is tried next, so that it is not the same again: `fields[error.name] = "-"`."""
-    handlers = (each for each in within(loop) if each.type in _CLAUSES)
+    handlers = (each for each in within(loop) if each.type in HANDLERS)
     said = [file.text(each) for each in handlers]
     if any(map(_TAKES_ANOTHER.search, said)) or _MAKES_ANOTHER.search(file.text(loop)):
         return True
@@ -352,52 +344,6 @@ def _told(read: Callable[[Node, SourceFile], str]) -> Look:
             yield file.mark(RULE.id, node, message)
 
     return look
-
-
-def _tried(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
-    """What a `try` right in the loop tries, when none of its handlers leaves the loop. Where attempts are counted, the
-    last one may."""
-    for node in within(loop):
-        if node.type == "try_statement" and file.loop_of(node) == _index_of(loop, file):
-            handlers = [each for each in node.named_children if each.type in _CLAUSES]
-            said = [file.text(each) for each in handlers]
-            if is_counted and not any(map(_ends_by_leaving, handlers)):
-                said = [_LAST_TIME.sub("", each) for each in said]
-            if handlers and not any(map(_LEAVES.search, said)):
-                body = node.child_by_field_name("body")
-                return file.text(body) if body is not None else None
-    return None
-
-
-def _ends_by_leaving(handler: Node) -> bool:
-    """Whether the last statement of a handler raises: it goes on for some errors only."""
-    held = statements(handler.child_by_field_name("body") or handler.named_children[-1])
-    return bool(held) and held[-1].type in ("raise_statement", "throw_statement", "return_statement")
-
-
-def _index_of(loop: Node, file: SourceFile) -> int | None:
-    return next((each.index for each in file.loops if each.node.id == loop.id), None)
-
-
-def _go_try(text: str) -> str | None:
-    """What comes before an `if err != nil` of the loop that only goes on; all of a loop that asks so in its head."""
-    if _WHILE_IT_FAILS.match(text):
-        return text
-    for found in _GO_FAILED.finditer(text):
-        if _is_in_inner_loop(text, found.start()):
-            continue
-        if not _LEAVES.search(found[1]) and ("continue" in found[1] or "Sleep" in found[1]):
-            return text[: found.end()]
-    worked = _GO_WORKED.search(text)
-    return text[: worked.end()] if worked is not None and not _LEAVES.search(text, worked.end()) else None
-
-
-def _is_in_inner_loop(text: str, position: int) -> bool:
-    """Whether a place in a loop of Go stands in another loop of it, which goes on with its next row."""
-    return any(
-        text.count("{", inner.start(), position) > text.count("}", inner.start(), position)
-        for inner in _INNER_LOOP.finditer(text, 1, position)
-    )
 
 
 def _is_same_each_time(text: str, tried: str) -> bool:

@@ -8,13 +8,21 @@ from tree_sitter import Node
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Mark, Query
+from analysis.engine.facts import Mark, Query
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.queries import ANNOTATION, WRITES
 from analysis.engine.readers.outside_calls import what_it_does
-from analysis.engine.readers.webhook_views import WORD_OF_HOOKS, is_for_users, routed_classes
+from analysis.engine.readers.webhook_handlers import (
+    LONGEST_HEADER,
+    PAGE,
+    POST,
+    is_routed_as_hook,
+    is_routed_by_path,
+    told_by,
+)
+from analysis.engine.readers.webhook_views import is_for_users, routed_classes
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -65,18 +73,6 @@ _COMMENT = re.compile(rb"(?m)^\s*(?://|#|\*|/\*)[^\n]*$")
 _SHOWS_PAGE = re.compile(rb"\.ExecuteTemplate\(|\.HTML\(|\bres\.render\(|\brender(?:_template)?\(")
 LONGEST = 20_000  # bytes of a handler that are read
 
-_NAMED = re.compile(
-    rb"(?i)(?:def|func|function)\s+(?:\([^)\n]*\)\s*)?\w*(?:web_?hook|_ipn|ipn_|payment_?callback|payment_?notif)\w*|\b(?:handle|receive|process)\w*[wW]eb[hH]ook\w*\s*\("
-)
-_ROUTED = re.compile(
-    rb"(?i)(?:\.post(?:<[^()\n]{1,80}>)?\(|@post(?:mapping)?\(|\.route\(|requestmapping\(|\.handlefunc\()\s*(?:(?:value|path)\s*=\s*)?\{?[\"'`]"
-    rb"(?:POST )?[^\"'`\n{}<]*" + WORD_OF_HOOKS + rb"[^\"'`\n{}<]*[\"'`]"
-)
-# What a route takes posts for says as much by its name: `@router.post("/fees")` above `def fee_callback`.
-_POSTED_TO = re.compile(rb"(?i)@[\w.]*\.post\(|@PostMapping\(|@post\(|methods\s*=\s*[\[(][^\])\n]*POST")
-_NAMED_AS_HOOK = re.compile(
-    rb"(?:def|\w)\s+\w*?(?:[wW]eb_?[hH]ook|(?:\b|_)[hH]ook|[cC]allback|(?:\b|_)ipn|[nN]otification)s?\w*\s*\("
-)
 # A provider signs its deliveries and signs nobody in.
 _SIGNED_IN = re.compile(
     rb"\breq(?:uest)?\.user\b|ctx\.state\.auth\b|[cC]urrent_?[uU]ser|login_required|IsAuthenticated|@AuthenticationPrincipal"
@@ -144,47 +140,20 @@ _PARSED = re.compile(
     rb"json\.loads\(|request\.json\b|request\.get_json\(|JSON\.parse\(|json\.NewDecoder\(r\.Body\)"
     rb"|await req(?:uest)?\.json\(\)|\.(?:ShouldBind|Bind)JSON\(|objectMapper\.read\w+\("
 )
-# A method that takes posts, in a class whose route or name speaks of webhooks.
-_POSTS = re.compile(rb"@Post(?:Mapping)?\b|\bdef post\(")
-_CLASS_OF_HOOKS = re.compile(
-    rb"(?i:@controller|requestmapping)\([^)\n]*?"
-    + rb"(?i:"
-    + WORD_OF_HOOKS
-    + rb")|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
-)
-# Where the path of the file is the route, or names what its handlers are for.
-_ROUTED_BY_PATH = re.compile(
-    r"(?i)(?:^|/)(?:(?:app|api|routes|pages)/(?:[^/]+/)*)[^/]*(?:web[_-]?hooks?|\bhooks?\b|callback|\bipn\b)[^/]*(?:/[^/]+)*\.[cm]?[jt]sx?$"
-    r"|(?:^|/)[\w-]*(?:web_?hooks?|_ipn|\bipn|callbacks?)(?:/[^/]+|_?\w*)\.py$"
-)
 _REFUSED = re.compile(rb"except\b[^\n:]*\b(?:IntegrityError|UniqueViolation(?:Error)?|DuplicateKeyError)\b")
-_POSTED = re.compile(rb"csrf_exempt|require_POST")
-_POST, _PAGE = (b"POST(", b"POST ="), (b"NextApiReq",)
-_BY_PATH = {"POST": _POST, "handler": _PAGE, "default": _PAGE}  # handlers of Next, and what their files hold
-# A handler whose route may stand in another file, or say less than the name of its own.
-_HANDLER = re.compile(
-    rb"\bhttp\.ResponseWriter\b|\*gin\.Context\b|\becho\.Context\b|\*fiber\.Ctx\b"
-    rb"|\(\s*_?req(?:uest)?\b[^)\n]*,\s*_?res(?:ponse)?\b"
-)
-_ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + WORD_OF_HOOKS.decode())
 _IS_OF_HOOKS = re.compile(r"(?i)web_?hook|callback|ipn")
-_NAMELESS = frozenset({"default", "handler", "anonymous"})  # a route of this name means any of many
-_FILE_OF_HOOKS = re.compile(r"(?i)(?:^|/)(?:web_?)?hooks?[.\w-]*\.(?:[jt]s|go)$")
 _MESSAGE = "`{}` acts on every delivery: no event id is stored or checked"
-_CLASSES = frozenset({"class_definition", "class_declaration"})
-_ROUTES, _NAMES = (b"post", b".route", b"methods"), (b"hook", b"ipn", b"callback", b"notif")
-_HEADER = 300  # bytes before a function in which its route stands
 
 
 def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     """A handler that is named or routed as a webhook and changes something."""
     start = function.start_byte
-    before = file.source[max(0, start - _HEADER) : start]
+    before = file.source[max(0, start - LONGEST_HEADER) : start]
     before = before[max(before.rfind(b"\n\n"), before.rfind(b"}\n"), 0) :]
     text = file.source[start : min(function.end_byte, start + LONGEST)]
-    head = text[:_HEADER].partition(b"\n")[0]
-    told_by, where = _told(function, before, head, file)
-    if not told_by or file.in_test(function):
+    head = text[:LONGEST_HEADER].partition(b"\n")[0]
+    by, where = told_by(function, before, head, file)
+    if not by or file.in_test(function):
         return
     if _SIGN_IN.search(_COMMENT.sub(b"", where)):
         return
@@ -193,9 +162,9 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     if file.language == "python" and is_for_users(function, file):
         return
     is_page = _SHOWS_PAGE.search(text) is not None
-    if is_page and (told_by == "other route" or (told_by == "name" and not _WRITES.search(text))):
+    if is_page and (by == "other route" or (by == "name" and not _WRITES.search(text))):
         return
-    if _MANAGES.search(text[:_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
+    if _MANAGES.search(text[:LONGEST_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
         return
     name = file.functions[file.function_of(function)].name
     data = {
@@ -207,7 +176,7 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
         "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
         "asks": "1" if _ASKS_STATE.search(text) else "",
         "delivered": "1" if _DELIVERED.search(text) else "",
-        "told_by": told_by,
+        "told_by": by,
     }
     header = function.child_by_field_name("name") or function
     yield file.mark(RULE.id, header, _MESSAGE.format(name), data=data)
@@ -218,7 +187,7 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
             header,
             f"`{name}` reads the body before it has verified the signature",
             suggestion="Verify the signature over the raw bytes first, then read the body.",
-            data={"form": "order", "told_by": told_by},
+            data={"form": "order", "told_by": by},
         )
 
 
@@ -227,45 +196,6 @@ def _is_verified_late(text: bytes, parsed: int, file: SourceFile) -> bool:
     start = text.find(b":\n" if file.language == "python" else b"{")  # behind the header
     verified = _VERIFIED.search(text, max(0, start))
     return verified is not None and parsed < verified.start()
-
-
-def _told(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple[str, bytes]:
-    """What may tell that a function takes webhooks, and the text that does: its route or name, that of its class, the
-    path of the file, or a route of another file. Nothing when it is none."""
-    where = before + head
-    may_be_routed = _speaks_of(where, _ROUTES)
-    if may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where):
-        return "route", where
-    if _speaks_of(head, _NAMES) and (
-        _NAMED.search(head) or (_POSTED_TO.search(before) is not None and _NAMED_AS_HOOK.search(head) is not None)
-    ):
-        return "name", where
-    around = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
-    if _CLASS_OF_HOOKS.search(around) is not None:
-        return "class", around
-    speaks = _BY_PATH.get(file.functions[file.function_of(function)].name, ())
-    if any(each in file.source for each in speaks) or (
-        file.language == "python" and _POSTED.search(before) is not None
-    ):
-        return "path", where
-    is_view = file.language == "python" and _POSTS.search(head) is not None
-    return "other route" if is_view or _HANDLER.search(head) is not None else "", where
-
-
-def _class_header(method: Node, file: SourceFile) -> bytes:
-    """The decorators and the name of the class around a method."""
-    above = method.parent
-    while above is not None and above.type not in _CLASSES:
-        above = above.parent
-    if above is None:
-        return b""
-    before = file.source[max(0, above.start_byte - _HEADER) : above.start_byte].rpartition(b"\n\n")[2]
-    return (
-        before
-        + file.source[above.start_byte : above.start_byte + _HEADER].partition(
-            b":\n" if file.language == "python" else b"{"
-        )[0]
-    )
 
 
 def look_at_routes(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -280,21 +210,16 @@ def look_at_duplicate(handler: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, handler, "", data={"form": "refused"})
 
 
-def _speaks_of(text: bytes, words: tuple[bytes, ...]) -> bool:
-    """A cheap question before the patterns, which look everywhere for either case."""
-    text = text.lower()
-    return any(map(text.__contains__, words))
-
-
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Only handlers of requests that write or send, and neither they nor what they call knows the event."""
     if mark.data.get("form") in ("routes", "refused"):
         return None
     if place.kind is not FileKind.SOURCE or not _is_entry(place):
         return None
-    if mark.data["told_by"] == "path" and not _is_routed_by_path(place.path):
+    is_of_path = is_routed_by_path(place.path) and _SIGN_IN.search(place.path.encode()) is None
+    if mark.data["told_by"] == "path" and not is_of_path:
         return None
-    if mark.data["told_by"] == "other route" and not _is_routed_as_hook(place):
+    if mark.data["told_by"] == "other route" and not is_routed_as_hook(place):
         return None
     if mark.data.get("form") == "order":
         return place.finding(mark)
@@ -317,10 +242,6 @@ def _is_sure(mark: Mark) -> bool:
     is_told = mark.data["told_by"] not in ("name", "other route")
     is_delivery = mark.data["delivered"] or mark.data["money"]
     return bool(is_told and is_delivery and mark.data["writes"] and mark.data["adds"] and not mark.data["asks"])
-
-
-def _is_routed_by_path(path: str) -> bool:
-    return _ROUTED_BY_PATH.search(path) is not None and _SIGN_IN.search(path.encode()) is None
 
 
 def _is_part_of_another(place: Place) -> bool:
@@ -347,27 +268,6 @@ def _is_entry(place: Place) -> bool:
     return any(
         entry.kind == "request" and entry.function in (name, name.rpartition(".")[2]) for entry in place.facts.entries
     )
-
-
-def _is_routed_as_hook(place: Place) -> bool:
-    """Whether a route to the handler, in its own file or another, speaks of webhooks."""
-    name = place.function.name.rpartition(".")[2]
-    if name in _NAMELESS:
-        return False
-    if _FILE_OF_HOOKS.search(place.path) and any(
-        entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries
-    ):
-        return True
-    named = {place.function.owner.rpartition(".")[2]} if place.facts.language == "python" and name == "post" else {name}
-    return any(not named.isdisjoint(handlers) for handlers in place.codebase.summaries(_routed_as_hooks).values())
-
-
-def _routed_as_hooks(facts: FileFacts) -> frozenset[str]:
-    """What the routes of a file that speak of webhooks call their handlers, or the classes of those."""
-    routes = (each.data["classes"].split() for each in facts.marks if each.data.get("form") == "routes")
-    return frozenset(
-        entry.function.rpartition(".")[2] for entry in facts.entries if _ROUTE.match(entry.detail) is not None
-    ).union(*routes)
 
 
 def _callees(place: Place) -> Iterator[Place]:
@@ -418,8 +318,8 @@ _NEEDS = (
     b"allback",
     b"ipn",
     b"otif",
-    *_POST,
-    *_PAGE,
+    *POST,
+    *PAGE,
     b"csrf_ex",
     b"require_P",
 )

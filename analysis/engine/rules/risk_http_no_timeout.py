@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -13,16 +12,14 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.http_clients import Client, client_of
-from analysis.engine.readers.java_requests import is_unlimited_request
+from analysis.engine.readers.http_clients import call_on_client, session_of
+from analysis.engine.readers.java_requests import has_limit_near, is_unlimited_request
 from analysis.engine.readers.reading import (
     assigned_values,
     declarations,
-    followed,
     full_callee,
     function_text,
     is_imported,
-    origin_of,
 )
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -73,14 +70,6 @@ _LIMITED = frozenset(
     {"httpx." + verb for verb in (*_VERBS, "stream", "Client", "AsyncClient")}
     | {"aiohttp." + verb for verb in (*_VERBS, "ClientSession")}
 )
-_CLIENTS = frozenset({"aiohttp.ClientSession", "httpx.Client", "httpx.AsyncClient"})
-_CLIENT_NAME = re.compile(r"(?:self\.)?\w+")
-_CLIENT_MADE = re.compile(rb"\s*(?::\s*([\w.]+)|=\s*([\w.]+)\()")
-_MADE = re.compile(
-    rb"(?<![\w.])((?:self\.)?\w+)[ \t]*(?::[^=\n]+)?=[ \t]*(?:\w+\.)?[sS]ession\(\)"
-    rb"|\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+(\w+)\s*:"
-)
-_OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
 _NO_TOTAL = re.compile(r"ClientTimeout\([^)]*\btotal\s*=\s*None(?![^)]*sock_read)|Timeout\(\s*None\s*\)")
 _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
 _FETCHES = frozenset({"fetch", "node-fetch", "undici.fetch", "undici.request"})
@@ -96,13 +85,6 @@ _BROWSER = re.compile(
 _ON_SERVER = re.compile(
     rb"\bexport\s+default\s+async\s+function\b|\basync\s+function\s+(?:getServerSideProps|getStaticProps|generateMetadata)\b"
 )
-_JAVA_TIMEOUT = re.compile(
-    rb"\.(timeout|connectTimeout|setConnectTimeout|setReadTimeout|setRequestFactory)\(|RestTemplateBuilder"
-)
-_JAVA_LOCAL = re.compile(
-    rb"(?:^|[;{}])\s*(?:(?:private|protected|public|static|final|var)\s+)*[\w.]+\s+\w+\s*=\s*(?:new\s+)?\Z"
-)
-_JAVA_RETURNED = re.compile(rb"\breturn\s+(?:new\s+)?\Z")
 _URL_TYPE = re.compile(rb"\b(?:java\.net\.)?URL\s+\Z")
 # A file or a resource of the class path, which no server has to send.
 _NO_SERVER = re.compile(r"[gG]etResource|to(?:URI|Uri)\(\)|file:|[cC]lass[lL]oader|\bjar:")
@@ -136,14 +118,14 @@ def _asks_itself(call: Node, file: SourceFile) -> bool:
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = full_callee(call, file)
     receiver, _, verb = callee.rpartition(".")
-    session = _session(receiver, call, file) if verb in _VERBS and file.mentions(b"ession") else None
+    session = session_of(receiver, call, file) if verb in _VERBS and file.mentions(b"ession") else None
     if session is not None:
         callee = f"requests.{verb}"
     if callee.startswith(("requests.Session().", "requests.session().")):
         callee = "requests." + callee.rpartition(".")[2]
     positional, keywords = file.arguments(call)
     if verb in _VERBS and "timeout" in keywords and (file.mentions(b"aiohttp") or file.mentions(b"httpx")):
-        callee = _of_client(callee, call, file)
+        callee = call_on_client(callee, call, file)
     if callee not in _UNLIMITED and callee not in _LIMITED:
         return
     if "**" in keywords or any(each.type == "list_splat" for each in positional):
@@ -167,40 +149,6 @@ def _held(value: Node, file: SourceFile) -> list[Node]:
 
 def _waits_for_ever(limit: str) -> bool:
     return limit == "None" or _NO_TOTAL.search(limit) is not None
-
-
-def _of_client(callee: str, call: Node, file: SourceFile) -> str:
-    """The name of a call on a client that has a limit unless the call lifts it: of what made or annotates the client,
-    in the function, its parameters or the fields of the object."""
-    receiver, _, verb = callee.rpartition(".")
-    if not _CLIENT_NAME.fullmatch(receiver):
-        return callee
-    origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
-    if not origin:
-        given = followed(receiver.encode(), file.source, _CLIENT_MADE, b"_.")
-        origin = next((file.resolve((each[1] or each[2]).decode()) for each in given), "")
-    library = origin.removesuffix("()")
-    return f"{library.partition('.')[0]}.{verb}" if library in _CLIENTS else callee
-
-
-def _session(receiver: str, call: Node, file: SourceFile) -> Client | None:
-    """The session of `requests` that the file makes or is given under this name, unless the function makes something
-    else of the name."""
-    if not file.mentions(b"requests") or not _CLIENT_NAME.fullmatch(receiver):
-        return None
-    origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
-    if origin.startswith(("aiohttp", "httpx")) or _OWN_LIMIT.search(file.source):
-        return None
-    if receiver in _sessions(file.source):
-        return Client("requests", is_made=True)
-    client = client_of(receiver.rpartition(".")[2], file)
-    return client if client is not None and client.library == "requests" else None
-
-
-@lru_cache(maxsize=1)
-def _sessions(source: bytes) -> frozenset[str]:
-    """What the file calls the sessions that it makes."""
-    return frozenset((made or with_made).decode("utf-8", "replace") for made, with_made in _MADE.findall(source))
 
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -330,7 +278,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee.endswith(".openStream"):
         yield from _stream_of_java(call, callee, file)
         return
-    if _is_limited_in_java(call, file):
+    if has_limit_near(call, file):
         return
     if callee.endswith(".openConnection") and file.mentions(b"java.net."):
         if file.statement_of(call).type == "return_statement" or _IN_THE_CLASS_PATH.search(function_text(call, file)):
@@ -372,20 +320,6 @@ def _of_stream(is_made: bool, file: SourceFile) -> str:
     if is_made:
         return ""
     return "low" if file.mentions(b".getResource") else "medium"
-
-
-def _is_limited_in_java(call: Node, file: SourceFile) -> bool:
-    """Whether a time limit is set near: in the function for what a local variable holds, or what is used up or given
-    back right there, else anywhere in the file."""
-    before = file.source[max(0, call.start_byte - 80) : call.start_byte]
-    is_returned = _JAVA_RETURNED.search(before) is not None and file.callee(call).endswith("RestTemplate")
-    # The request of the same chain is made in the same function.
-    is_used_up = file.source[call.end_byte :].lstrip().startswith(b".send") and "newBuilder(" in file.text(
-        file.statement_of(call)
-    )
-    if is_returned or is_used_up or _JAVA_LOCAL.search(before) is not None:
-        return _JAVA_TIMEOUT.search(function_text(call, file).encode()) is not None
-    return _JAVA_TIMEOUT.search(file.source) is not None
 
 
 def _is_of_spring(name: str, file: SourceFile) -> bool:

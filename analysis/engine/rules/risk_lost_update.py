@@ -14,11 +14,11 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
-from analysis.engine.readers.reading import assigned_values, declarations, followed, short, text_after, text_before
+from analysis.engine.readers.reading import declarations, followed, short, text_before
 from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, number_read, sign_of
 from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
 from analysis.engine.readers.row_versions import NEEDS, versioned
-from analysis.engine.readers.transactions import in_transaction
+from analysis.engine.readers.saved_rows import flushed_on, plain, saved_on, updated_on
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -60,11 +60,9 @@ def pay(wallet, price):
 _CHANGED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*([-+])=\s*([^\n;]+)".encode())
 _ASSIGNED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=\s*\1!?\.\2!?\s*([-+])\s*([^\n;]+)".encode())
 _STEPPED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})([-+])[-+]".encode())
-_NOT_NULL = re.compile(r"(?<=[\w)\]])!(?=[.\s)\],;+-])")  # of TypeScript, `member!.points`
 _UPDATES = frozenset({"update", "updateOne", "updateMany", "findByIdAndUpdate", "findOneAndUpdate"})
 _SETTER = re.compile(rf"({NAME})\.set(\w+)\((.*)\)".encode(), re.DOTALL)
 _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
-_LOADED = r"\b(?:find|get|load|select|fetch|read)\w*\("
 _COPIED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
 _TEXT = re.compile(r"^(?:[rbf]|sql)?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage")
@@ -74,7 +72,6 @@ _SAID = re.compile(
 _TALLY = re.compile(
     r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views|clicks|visits|log_?in"
 )  # a little less is no harm
-_LOADS = r"\.(?:query|get(?:_or_404|_one)?|first(?:_or_404)?|scalars?|one\w*|execute|fetch\w*|all)\("
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _MODEL = re.compile(r"(?<![\w.])([A-Z]\w*[a-z]\w*)\b")  # in what a row was loaded by: `session.get(Wallet, key)`
@@ -84,7 +81,6 @@ _UPDATES_ROW = re.compile(
 )
 _SET_TO = re.compile(r"(\w+)[`\"\\]*\s*=\s*(?:\?|\$\d|%s|:\w|@\w|%\()")
 _ISOLATED = re.compile(r"(?i)serializable|repeatable")
-_BY_EXPRESSION = re.compile(r"\.SetExpr\(|\.(?:Incr|Decr)\(")  # the database adds
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _TOLD_OF_VERSIONS = frozenset({"sqlalchemy", "jpa", "typeorm", "sequelize"})  # else a column is like any other
 _FIX = {
@@ -109,17 +105,12 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
         and not _COUNTER.search(match[2].decode())
     ):
         return  # lists that are joined
-    owner, name, sign = _plain(match[1].decode()), match[2].decode(), match[3].decode()
+    owner, name, sign = plain(match[1].decode()), match[2].decode(), match[3].decode()
     if name.startswith("_"):
         return  # no column
-    saved = _saved_on(owner, change, file) or _updated_on(owner, name, change, file)
+    saved = saved_on(owner, change, file) or updated_on(owner, name, change, file)
     if saved and not is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
         yield _mark(change, owner, name, sign, file, saved)
-
-
-def _plain(text: str) -> str:
-    """A text of TypeScript without the signs that something is there."""
-    return _NOT_NULL.sub("", text) if "!" in text else text
 
 
 def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -127,17 +118,17 @@ def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     match = _COPIED.match(file.source, assignment.start_byte, assignment.end_byte)
     if match is None or _ASSIGNED.match(file.source, assignment.start_byte, assignment.end_byte) is not None:
         return
-    owner, name = _plain(match[1].decode()), match[2].decode()
-    value = _plain(match[3].decode("utf-8", "replace"))
+    owner, name = plain(match[1].decode()), match[2].decode()
+    value = plain(match[3].decode("utf-8", "replace"))
     if name.startswith("_") or _SAID.search(name) or _TEXT.match(value):
         return
-    before = _plain(text_before(assignment, file))
+    before = plain(text_before(assignment, file))
     if f"{owner}.{name}" not in value and f"{owner}.{name}" not in before:
         return
     found = change_of(value, rf"(?<![\w.]){re.escape(owner)}\.{re.escape(name)}\b", before)
     if found is None:
         return
-    saved = _saved_on(owner, assignment, file) or _updated_on(owner, name, assignment, file)
+    saved = saved_on(owner, assignment, file) or updated_on(owner, name, assignment, file)
     if saved and not is_safe(owner, assignment, file):
         yield _mark(assignment, owner, name, sign_of(found), file, saved)
 
@@ -255,21 +246,13 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
     found = change_of(value, reads, before)
     if found is None or _SET_ANEW.search(before.replace(f".set{name}(", ".set(")):
         return  # or counted here, from nothing
-    saved = _saved_on(owner, call, file)
-    line = saved or _flushed_on(owner, call, file)
+    saved = saved_on(owner, call, file)
+    line = saved or flushed_on(owner, call, file)
     if line and not is_safe(owner, call, file):
         mark = _mark(call, owner, name[:1].lower() + name[1:], sign_of(found), file, line)
         declared = next(filter(None, map(_DECLARED.search, declarations(owner, file))), None)
         more = {"model": declared[1].decode()} if declared is not None else {}
         yield structs.replace(mark, data=mark.data | more | ({} if saved else {"flushed": "1"}))
-
-
-def _flushed_on(owner: str, call: Node, file: SourceFile) -> int:
-    """The line of the change, when the row was loaded in a transaction of Spring's: its commit writes it."""
-    if not in_transaction(call.start_byte, file):
-        return 0
-    loaded = rf"(?<![\w.]){re.escape(owner)}\s*=[^;]*{_LOADED}"
-    return file.line(call) if re.search(loaded, text_before(call, file)) is not None else 0
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -319,59 +302,6 @@ def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
         or _ASSIGNED.match(file.source, start, end)
         or _STEPPED.match(file.source, start, end)
     )
-
-
-def _saved_on(owner: str, node: Node, file: SourceFile) -> int:
-    """The line on which the row is written after the change, whole; 0 when it is not."""
-    word = re.escape(owner)
-    after = _plain(text_after(node, file))
-    saved = re.search(
-        rf"(?<![\w.]){word}\.(?:a?save|persist(?:AndFlush)?)\(|\.(?:save|saveAndFlush|merge|persist|Save|Updates?)\([^\n"
-        rf")]*&?(?<![\w.]){word}\b(?!\.)|\.NewUpdate\(\)\.\s*Model\(&?{word}\)(?!\.\s*Set\()|(?:[sS]ession|\bdb)\.commit\(",
-        after,
-    )
-    if saved is None or _BY_EXPRESSION.search(after[after.rfind("\n", 0, saved.start()) + 1 : saved.start()]):
-        return 0
-    line = file.lines.of(node.end_byte) + after[: saved.start()].count("\n")
-    if not saved[0].endswith(".commit("):
-        return line
-    # A session writes what it loaded; other objects of the function are none of its business.
-    if re.search(rf"\bfor\s+{word}\s+in\b[^\n]*(?:{_LOADS})", text_before(node, file)) is not None:
-        return line
-    return line if any(re.search(_LOADS, file.text(each)) for each in assigned_values(owner, node, file)) else 0
-
-
-def _updated_on(owner: str, name: str, node: Node, file: SourceFile) -> int:
-    """The line of an UPDATE after the change that is given the column alone, of a row that the function loads:
-    `db.Model(&item).Update("stock", item.Stock)`, `update({ data: { stock: item.stock } })`."""
-    after = _plain(text_after(node, file))
-    value = f"{owner}.{name}"
-    is_of_go = file.language == "go"
-    if ("pdate" not in after or value not in after) and not (is_of_go and "UPDATE " in after):
-        return 0
-    if not (is_loaded(owner, text_before(node, file)) or _is_row_given(owner, node, file)):
-        return 0
-    named = r"\"\w+\"\s*[,:]" if is_of_go else rf"(?<![\w.]){re.escape(name)}[\"']?\s*[:=]"
-    found = re.search(rf"\.(?:[uU]pdate\w*|values)\((?P<given>[^;]{{0,200}}?){named}\s*{re.escape(value)}\b", after)
-    if found is None and is_of_go:
-        found = re.search(_sets_column(owner, name), after)
-    return 0 if found is None else file.lines.of(node.end_byte) + after[: found.start()].count("\n")
-
-
-def _sets_column(owner: str, name: str) -> str:
-    """A pattern for SQL of Go that gives a column the field of a row, or takes it of the row by its name."""
-    column = "_?".join(map(re.escape, name))
-    row = rf"(?<![\w.]){re.escape(owner)}"
-    given = rf"(?:\$\d|\?)[^;]{{0,200}}?{row}\.{re.escape(name)}\b(?!\s*[-+])|:\w+[^;]{{0,200}}?,\s*&?{row}\)"
-    return rf"(?i:\bUPDATE\s+\w+\s+SET\b[^;]{{0,200}}?\b{column}\s*=\s*)(?:{given})"
-
-
-def _is_row_given(owner: str, node: Node, file: SourceFile) -> bool:
-    """Go: whether the function is given the row, `item *Item`, which somebody has loaded."""
-    listed = file.functions[file.function_of(node)].node.child_by_field_name("parameters")
-    if file.language != "go" or listed is None:
-        return False
-    return re.search(rf"\b{re.escape(owner)}\s+\*", file.text(listed)) is not None
 
 
 def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bool:

@@ -2,28 +2,30 @@
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from tree_sitter import Node
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Function, Mark
+from analysis.engine.facts import Function, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
-from analysis.engine.readers.branches import calls_apart, excludes, is_explained, made_when_missing, run_together
+from analysis.engine.readers.branches import calls_apart, is_explained
 from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.go_handlers import may_be_reached
-from analysis.engine.readers.proxied_calls import runs_in_transaction, self_invocations
+from analysis.engine.readers.java_stores import has_proxies, keeps_only_documents
+from analysis.engine.readers.parted_writes import is_begun_by_hand, unprotected
+from analysis.engine.readers.proxied_calls import self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
 from analysis.engine.readers.repeatable_writes import comes_out_alike, finds_or_makes, is_upsert
 from analysis.engine.readers.second_writes import with_callee, with_commits
 from analysis.engine.readers.session_commits import committed, half_done
-from analysis.engine.readers.table_writes import Write, is_claim, writes_by_function
+from analysis.engine.readers.table_writes import Write, writes_by_function
+from analysis.engine.readers.transaction_callers import called_in_transactions
 from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -78,19 +80,13 @@ def place(customer):
 _MONEY = re.compile(
     r"(?i)payment|invoice|balance|wallet|credit|stock|inventor|refund|ledger|charge|transfer(?!_?(?:status|request|owner|invite))|payout"
 )
-_BY_HAND = re.compile(r"(?i)\bbegin\b|\.commit\(|rollback|start_transaction")
-# Rows are locked, and work waits for the commit, inside a transaction only: that of the caller.
-_RUNS_INSIDE = re.compile(r"\.select_for_update\(|\bon_commit\(")
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
-_STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
-_ANSWER = re.compile(rb"(?:(?:const|let|var)\s+)?(?!err\b)(\w+)\s*:?=(?!=)")  # and no failure
 _WRITES = re.compile(rb"\.(?:save|insert|update|delete|remove|persist|merge|create|add|store)\w*\(")
 _STARTS_UP = re.compile(r"^_*(?:run_?)?(?i:seed|migrat|bootstrap|init)(?:[A-Z_s]|ers?\b|e(?:rs?|s)?\b|ial|$)")
 _USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Set|Put|Get|Model|Where|First|Find)\w*\(")
 _APART = re.compile(rb"\b(?:REQUIRES_NEW|NESTED)\b")
 _NEAR = 200  # characters
 _FIX_OF_COMMITS = "Commit once, when all is added, or use `with session.begin():`."
-MOST_LEVELS = 3  # of calls between a write and the transaction around it
 _FIX = {
     "python": "Wrap the writes in `with transaction.atomic():`, so a failure between them leaves nothing half done.",
     "java": "Put `@Transactional` on the public method that does these writes.",
@@ -102,7 +98,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
     """The functions of a file that write to two tables outside of any transaction."""
     is_watched = any(file.mentions(need) for need in _NEEDED[file.language])
     for index, writes in writes_by_function(file).items():
-        pair = _unprotected(writes, root, file) if len(writes) > 1 else None
+        pair = unprotected(writes, root, file) if len(writes) > 1 else None
         if pair is None and index and is_watched:
             yield from _alone(writes, root, file)
         elif pair is not None and not is_explained(pair[0].start, file):
@@ -125,7 +121,7 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
-        if not _BY_HAND.search(function_text(node, file)) and not is_explained(write.start, file):
+        if not is_begun_by_hand(function_text(node, file)) and not is_explained(write.start, file):
             data = {"form": "alone", "table": write.label, "verb": write.verb} | _needed(write)
             data |= {"found": "1"} if finds_or_makes(write, root, file) else {}
             if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
@@ -226,9 +222,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     heard.extend(each for each in with_declared(RULE.id, codebase) if (each[0].path, each[0].index) not in told)
     if not heard:
         return
-    only_documents = any(place.facts.language == "java" for place, _ in heard) and _keeps_only_documents(codebase)
-    covered = _called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
-    is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and _has_proxies(codebase)
+    only_documents = any(place.facts.language == "java" for place, _ in heard) and keeps_only_documents(codebase)
+    covered = called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
+    is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and has_proxies(codebase)
     for place, mark in heard:
         if mark.data["form"] != "writes":
             if mark.data["form"] != "proxy" or is_spring:
@@ -246,31 +242,6 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             )
             changes = {"confidence": Confidence.LOW} if is_guess else {}
             yield place.finding(mark, severity=_severity(mark, place), **changes)
-
-
-def _has_proxies(codebase: Codebase) -> bool:
-    """Whether Spring runs the project, and not Quarkus, whose beans intercept their own calls."""
-    of_quarkus = codebase.summaries(_is_of_quarkus)
-    return not any(path in of_quarkus for path, _ in codebase.sources)
-
-
-def _is_of_quarkus(facts: FileFacts) -> bool:
-    return facts.language == "java" and any(each.target.startswith("io.quarkus") for each in facts.imports)
-
-
-def _keeps_only_documents(codebase: Codebase) -> bool:
-    """Whether Spring keeps everything in MongoDB, which knows transactions on clusters only, and nobody set them up."""
-    stores = codebase.summaries(_stores)
-    named = (stores[path] for path, _ in codebase.sources if path in stores)
-    return frozenset(chain.from_iterable(named)) == {"data.mongodb"}
-
-
-def _stores(facts: FileFacts) -> frozenset[str]:
-    """The stores of Spring that a Java file imports."""
-    if facts.language != "java":
-        return frozenset()
-    found = (_STORES.search(each.target) for each in facts.imports)
-    return frozenset(each[0] for each in found if each is not None)
 
 
 def _is_run_by_a_view(place: Place, codebase: Codebase) -> bool:
@@ -305,101 +276,8 @@ def _may_be_run(mark: Mark, place: Place) -> bool:
     return mark.data.keys().isdisjoint({"again", "repeatable"}) and may_be_reached(place)
 
 
-def _called_in_transactions(codebase: Codebase, heard: set[Callee]) -> set[Callee]:
-    """Of the functions those that are called, and only ever inside a transaction: that of the caller, or of who calls
-    the caller."""
-    inside: dict[Callee, set[str]] = {}  # per function what it calls in a transaction
-    for place, mark in codebase.marks(transactions.ANNOTATION):
-        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
-        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
-    callers: dict[Callee, set[tuple[Callee, bool]]] = {}  # with whether the call stands in a transaction
-    asked, found = set(heard) if inside else set(), set[Callee]()
-    for _ in range(MOST_LEVELS):
-        found |= asked
-        outside = set[Callee]()  # who calls them without a transaction of their own
-        for callee, caller, call in _calls_of(asked, codebase):
-            is_inside = call in inside.get(caller, ())
-            callers.setdefault(callee, set()).add((caller, is_inside))
-            if not is_inside:
-                outside.add(caller)
-        asked = outside - found
-    covered = set[Callee]()
-    for _ in range(MOST_LEVELS):
-        covered |= {
-            callee for callee in callers if all(is_inside or caller in covered for caller, is_inside in callers[callee])
-        }
-    return covered
-
-
-def _calls_of(asked: set[Callee], codebase: Codebase) -> Iterator[tuple[Callee, Callee, str]]:
-    """Each call of the functions by others: which, by whom, and as it is written."""
-    names = {codebase.files[each.path].functions[each.position].name.rpartition(".")[2] for each in asked}
-    called_in = codebase.summaries(_called_names) if names else {}
-    for path, facts in codebase.sources if names else ():
-        if path not in called_in or called_in[path].isdisjoint(names):
-            continue
-        for caller, function, call in _calls_by_name(path, facts, names):
-            for callee in codebase.calls.resolve(path, function, call):
-                if callee in asked and callee != caller:
-                    yield callee, caller, call
-
-
-def _calls_by_name(path: str, facts: FileFacts, names: set[str]) -> Iterator[tuple[Callee, Function, str]]:
-    for index, function in enumerate(facts.functions):
-        for call in function.calls:
-            if call.rpartition(".")[2] in names:
-                yield Callee(path, index), function, call
-
-
-def _called_names(facts: FileFacts) -> frozenset[str]:
-    return frozenset(call.rpartition(".")[2] for function in facts.functions for call in function.calls)
-
-
 def _name(function: Function) -> str:
     return function.name.rpartition(".")[2]
-
-
-def _unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Write, Write] | None:
-    """The first two writes to different tables that one run may reach."""
-    if len({(write.label, write.row) for write in writes}) < 2:
-        return None
-    text = function_text(node_at(writes[0].start, root), file)
-    if _BY_HAND.search(text) or (_RUNS_INSIDE.search(text) and "atomic" not in text):
-        return None
-    bare = [write for write in writes if not in_transaction(write.start, file)]
-    if (
-        bare
-        and file.language == "java"
-        and runs_in_transaction(file.scope_at(bare[0].start, bare[0].start + 1).function, file)
-    ):
-        return None
-    for position, first in enumerate(bare):
-        if finds_or_makes(first, root, file):
-            continue  # whoever comes again finds the row and goes on
-        for second in bare[position + 1 :]:
-            if not first.differs_from(second) or is_claim(second) or _settles(first, second, root, file):
-                continue  # what is kept behind the work says that it was done
-            place, other = node_at(first.start, root), node_at(second.start, root)
-            if run_together(place, other) and not _is_found_again(place, other, file):
-                return first, second
-    return None
-
-
-def _is_found_again(first: Node, second: Node, file: SourceFile) -> bool:
-    """Whether the first row is made only where it is missing, and the second for itself: the next run goes on there.
-    Or where there is a row, of which the second asks that there is none."""
-    around = made_when_missing(first, file)
-    is_for_itself = around is not None and not around.start_byte <= second.start_byte < around.end_byte
-    return is_for_itself or excludes(first, second, file)
-
-
-def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:
-    """Whether the function leaves by what the first write answered, so that the second one is made in its stead."""
-    named = _ANSWER.match(file.source, first.start)
-    if named is None:
-        return False
-    between = file.source[first.start : second.start]
-    return re.search(rb"\bif\b[^\n]*\b" + named[1] + rb"\b[^\n]*(?:\n\s*)?\breturn\b", between) is not None
 
 
 _NEEDS = {

@@ -20,7 +20,16 @@ from analysis.engine.readers.go_resources import (
     without_borrowers,
 )
 from analysis.engine.readers.go_results import bound_names, helps_tests, without_failure
-from analysis.engine.readers.reading import full_callee, function_text, origin_of, text_after, text_before, within
+from analysis.engine.readers.java_resources import (
+    STATEMENTS,
+    closes_with_its_connection,
+    gives_stream_back,
+    is_held,
+    outermost_wrapper,
+    unread_answer,
+    without_readers,
+)
+from analysis.engine.readers.reading import full_callee, origin_of, text_after, text_before
 from analysis.engine.readers.script_resources import descriptors_of, is_given_back, takes_from_pool, without_work_on
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -85,16 +94,12 @@ _JAVA_CALLS = frozenset(
     newDirectoryStream""".split()
 )
 _JAVA_STREAMS = frozenset(f"java.nio.file.Files.{name}" for name in ("lines", "list", "walk", "find"))
-_STILL_STREAMS = frozenset("skip limit filter map sorted distinct onClose flatMap parallel peek".split())
 _JAVA_WRAPPERS = frozenset({"java.io.PrintWriter", "java.util.Scanner"})
 _STREAM = re.compile(r"(?i)^\s*(?:\w*(?:stream|writer|reader|response|socket)\w*|os|is|out|in|System\.\w+|sw)\b")
 _JDBC = re.compile(
     r"^java\.sql\.DriverManager\.getConnection$|(?i:data_?source|\bds)\.getConnection$"
     r"|\.(?:prepareStatement|createStatement|prepareCall)$|URL(?:\(\))?\.openStream$"
 )
-# The answer of a client, by its declared type, with what imports that; who reads its body may close it.
-_JAVA_ANSWERS = {"Response": b"okhttp3", "CloseableHttpResponse": b"org.apache.h"}
-_READS_BODY = r"\.(?:body|getEntity)\(\)"
 _GO_OPENERS = frozenset(
     "os.Open os.OpenFile os.Create os.CreateTemp archive/zip.OpenReader net.Dial net.DialTimeout net.Listen".split()
 )
@@ -107,17 +112,8 @@ _SCRIPT_CALLS = re.compile(
 _ARGUMENTS = {"Do": 1, "Get": 1, "Head": 1, "Post": 3, "PostForm": 2}  # of a client of `net/http`
 _CLOSER = re.compile(r"\b(\w+)\s*:=\s*func\(\)\s*\{(?:(?!\n\t?\})[\s\S])*\Z")
 _NEAR = 2_000  # characters
-_STATEMENTS = frozenset({"createStatement", "prepareStatement", "prepareCall"})
 _JDBC_TYPE = re.compile(r"(?:^var|Statement)$")
-# Java: who reads or writes a stream and leaves it open.
-_READS_STREAM = re.compile(
-    r"IOUtils\.(?:copy\w*|read\w*|toString|toByteArray|toCharArray|write\w*|skip\w*|consume)|StreamUtils\.\w+|ByteStreams\.\w+|CharStreams\.\w+"
-    r"|Files\.copy|ImageIO\.read"
-)
-_LOADS = frozenset({"load", "loadFromXML", "store", "storeToXML"})
-_LOADED_TYPE = r"\b(?:Properties|KeyStore|Yaml)\s+{}\b"
 _CLOSES_DESCRIPTOR = "Close it in the callback of the last read (`fs.close(fd, ...)`), or use `fs.promises`."
-_STATEMENT_OF = re.compile(r"(\w+)\s*\.")
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
 # Behind the opening, handlers for it alone, and then the `else` that closes.
 _HANDLED_ALONE = re.compile(
@@ -181,16 +177,17 @@ def _is_open_already(call: Node, file: SourceFile) -> bool:
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee.endswith(".execute"):
-        yield from _answer_of_java(call, file)
+        if answer := unread_answer(call, file):
+            yield from _local(call, answer, "execute", file, {"kind": "connection"})
         return
     if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS and not _JDBC.search(callee):
         return
     if callee in _JAVA_WRAPPERS and _STREAM.search(file.text(call).partition("(")[2]):
         return  # a face of a stream that somebody else opened
-    outer = _outermost_wrapper(call)
+    outer = outermost_wrapper(call)
     parent = outer.parent
     if callee in _JAVA_STREAMS and parent is not None and parent.type == "method_invocation":
-        if _is_held(parent, file):
+        if is_held(parent, file):
             return
         opened = callee.removeprefix("java.nio.file.")
         yield file.mark(RULE.id, call, f"What `{opened}` opened stays open: nobody holds the stream to close it")
@@ -199,51 +196,17 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     declaration = parent.parent
     name = parent.child_by_field_name("name")
-    if callee in _JAVA_STREAMS and name is not None and _gives_stream_back(file.text(name), call, file):
+    if callee in _JAVA_STREAMS and name is not None and gives_stream_back(file.text(name), call, file):
         return
     if declaration is not None and declaration.type == "local_variable_declaration" and name is not None:
         declared = declaration.child_by_field_name("type")
         if (
-            callee.rpartition(".")[2] in _STATEMENTS
+            callee.rpartition(".")[2] in STATEMENTS
             and declared is not None
             and not _JDBC_TYPE.search(file.text(declared))
         ):
             return  # of another library
         yield from _local(outer, file.text(name), callee.removeprefix("java.").rpartition(".")[2], file)
-
-
-def _answer_of_java(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """`Response response = client.newCall(request).execute()` of which only the status is read."""
-    declarator = call.parent
-    declaration = declarator.parent if declarator is not None and declarator.type == "variable_declarator" else None
-    if declarator is None or declaration is None or declaration.type != "local_variable_declaration":
-        return
-    kind, name = declaration.child_by_field_name("type"), declarator.child_by_field_name("name")
-    library = _JAVA_ANSWERS.get(file.text(kind)) if kind is not None else None
-    if library is None or name is None or not file.mentions(library):
-        return
-    if re.search(rf"\b{file.text(name)}{_READS_BODY}", text_after(call, file)) is None:
-        yield from _local(call, file.text(name), "execute", file, {"kind": "connection"})
-
-
-def _gives_stream_back(name: str, call: Node, file: SourceFile) -> bool:
-    """Whether the function returns a chain on a local stream that is a stream still: who asked for it closes it."""
-    function = file.enclosing_function(call)
-    for each in within(function) if function is not None else ():
-        chain = each.named_children[0] if each.type == "return_statement" and each.named_child_count else None
-        if chain is not None and chain.type == "method_invocation" and file.text(chain).startswith(f"{name}."):
-            last = chain.child_by_field_name("name")
-            return last is not None and file.text(last) in _STILL_STREAMS
-    return False
-
-
-def _is_held(step: Node, file: SourceFile) -> bool:
-    """Whether a chain that is a stream still is assigned or returned: somebody else may close it."""
-    while step.parent is not None and step.parent.type == "method_invocation":
-        step = step.parent
-    name = step.child_by_field_name("name")
-    held = step.parent is not None and step.parent.type in ("assignment_expression", "return_statement")
-    return held and name is not None and file.text(name) in _STILL_STREAMS
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -349,7 +312,7 @@ def _local(call: Node, name: str, opened: str, file: SourceFile, data: dict[str,
     if file.language in SCRIPT and re.search(rf"\b{word}{_PIPED}", rest + file.text(call)):
         return  # a stream that ends with another, or has a listener for its end
     closed = rf"\b{word}\??\.{_RELEASES}\b"
-    if file.language == "java" and _closes_with_its_connection(call, opened, file):
+    if file.language == "java" and closes_with_its_connection(call, opened, file):
         data = {"with": "connection"}
     if not re.search(closed, rest):
         yield file.mark(RULE.id, call, f"`{name}` of `{opened}` is never closed", data=data)
@@ -366,24 +329,7 @@ def _without_users(name: str, rest: str, file: SourceFile) -> str:
     """The text without calls that use a resource and leave it open."""
     if file.language in SCRIPT:
         return without_work_on(name, rest)
-    if file.language != "java":
-        return rest
-    word = re.escape(name)
-    for used in re.finditer(rf"\b((\w+)\.(\w+))\(\s*{word}\b", rest):
-        loads = used[3] in _LOADS and re.search(_LOADED_TYPE.format(re.escape(used[2])).encode(), file.source)
-        if loads or _READS_STREAM.fullmatch(used[1]):
-            rest = rest.replace(used[0], f"{used[1]}(")
-    return rest
-
-
-def _closes_with_its_connection(call: Node, opened: str, file: SourceFile) -> bool:
-    """Whether a statement ends with a connection that the same function closes, as JDBC says it does."""
-    made = _STATEMENT_OF.match(file.text(call)) if opened in _STATEMENTS else None
-    if made is None:
-        return False
-    name = re.escape(made[1])
-    text = function_text(call, file)
-    return re.search(rf"\btry\s*\([^{{]*\b{name}\s*=|\bfinally\b[\s\S]*\b{name}\.close\(", text) is not None
+    return without_readers(name, rest, file) if file.language == "java" else rest
 
 
 def _is_given_away(name: str, rest: str) -> bool:
@@ -403,17 +349,6 @@ def _is_given_away(name: str, rest: str) -> bool:
     return any(
         not _READERS.search(match[1]) and not match[1].startswith(("io.Read", "io.Copy", "fmt.")) for match in passed
     )
-
-
-def _outermost_wrapper(call: Node) -> Node:
-    """The last of `new BufferedReader(new InputStreamReader(...))` around the call."""
-    node = call
-    while (listed := node.parent) is not None and listed.type == "argument_list":
-        around = listed.parent
-        if around is None or around.type != "object_creation_expression":
-            break
-        node = around
-    return node
 
 
 _JAVA_NAMES = frozenset(

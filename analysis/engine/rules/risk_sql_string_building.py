@@ -12,17 +12,18 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers import handed_values
-from analysis.engine.readers.built_text import BuiltText, built_text, text_of_argument, values_of
-from analysis.engine.readers.joined_text import joined_name, joined_piece, pushed_into
+from analysis.engine.readers import handed_values, sql_calls
+from analysis.engine.readers.built_text import built_text, values_of
+from analysis.engine.readers.joined_text import joined_name
 from analysis.engine.readers.reading import function_text, short
+from analysis.engine.readers.sql_calls import Statement, statement_of
 from analysis.engine.readers.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 from analysis.engine.readers.sql_places import (
     AFTER_SIGN,
     FROM_REQUEST,
     is_in_quotes,
-    is_value_place,
     stands_for_a_value,
+    takes_a_value,
 )
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -56,18 +57,10 @@ def find(cursor, name):
     ),
 )
 
-_SQL = re.compile(
-    r"\b(select\b[\s\S]*\bfrom|insert\s+into|update\b[\s\S]*\bset|delete\s+from|replace\s+into"
-    r"|merge\s+into|truncate|with\s+\w+\s+as"
-    r"|(create|alter|drop)\s+(table|index|view|schema|database|type|role|user|sequence|extension|trigger|function)"
-    r"|from\s+\w+[\s\S]*\bwhere|where\s+[\w.]+\s*(=|<|>|in\b|like\b)|order\s+by)\b",
-    re.IGNORECASE,
-)
 # Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 # What a list is sorted by is mostly asked for, `?sort=name&dir=desc`.
 _SORTED_BY = re.compile(r"(?i)^(?:sort|order)(?:_?(?:by|col|column|field|key|order|dir|direction))?$|^dir(?:ection)?$")
 _ORDER_PLACE = re.compile(r"(?i)\border\s+by\s[^()]{0,80}\Z")
-_PIECE = re.compile(r"(?i)(?:expr|expression|sql|clause|fragment|condition)s?$")  # by its name no value
 # What the catalogue of a database is asked for: the program itself chose it, though it could be a parameter.
 _NAME_OF_A_THING = re.compile(
     r"(?i)(?:^|[._])(?:table|column|col|index|schema|constraint|sequence|view|trigger|database|db|key|func|function"
@@ -81,7 +74,6 @@ _THING = re.compile(
     r"(?i)(?:table|column|index|schema|database|constraint|sequence|view|trigger|owner|db|namespace)(?:_?name)?(?:\(\))?$"
 )
 _OWN_KEY = re.compile(r"(?:this|self)\._?(?:id|pk|uuid)")  # the database gave it to the row
-_QUOTE_OF_THE_PROGRAM = re.compile(r"^\s*[rbfuRBFU]{0,2}[\"'`]")
 # Text for what databases say differently, which the program's own side of the driver knows: `db.now()`.
 _OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
 _BROUGHT = re.compile(r"\(*(?:await\s+)?(?:(?:this|self|ctx|c)\.)?(?:req|request)\b[.\[]")
@@ -89,36 +81,17 @@ _CHOICES = frozenset({"ternary_expression", "conditional_expression"})
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
-_MOST_PARTS = 20  # of a text, to look behind their names
 _DEFINES = re.compile(
     r"[rbfuRBFU]{0,2}[\"'`\s]*(?:create|alter|drop|truncate|grant|revoke|reindex|vacuum"
     r"|comment)\b",
     re.IGNORECASE,
 )
-# Steps of builders that put their text into the statement: GORM's, TypeORM's.
-_CLAUSES_OF_GORM = frozenset({"Where", "WhereOr", "Having", "Or", "Not"})  # and Bun's
-_CLAUSES_OF_BUILDERS = frozenset({"where", "andWhere", "orWhere", "having"})
-_CLAUSES = _CLAUSES_OF_GORM | _CLAUSES_OF_BUILDERS
-_COMPARES = re.compile(r"\w\s*(?:[=<>]|\b(?:i?like|in)\b)", re.IGNORECASE)
-_CONTEXT_FIRST = re.compile(r"(Context|Ctx)$")
-_INTO = re.compile(r"^(?:Select|Get)(?:Context)?$")  # of sqlx
-_PGX = re.compile(r"(?i)(^|\.)(ctx|context)(\b|\.|\()")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
-    statement = _statement(call, file)
+    statement = statement_of(call, file)
     if statement is not None:
         yield from _marked(statement)
-
-
-@dataclass(frozen=True)
-class _Statement:
-    """A call that runs SQL, and the text that it is given."""
-
-    call: Node
-    method: str
-    text: BuiltText
-    file: SourceFile
 
 
 @dataclass(frozen=True)
@@ -133,7 +106,7 @@ class _Told:
     is_number: bool
 
 
-def _marked(statement: _Statement) -> Iterator[Mark]:
+def _marked(statement: Statement) -> Iterator[Mark]:
     file, told = statement.file, _told(statement)
     if not told:
         return
@@ -150,47 +123,7 @@ def _marked(statement: _Statement) -> Iterator[Mark]:
     )
 
 
-def _statement(call: Node, file: SourceFile) -> _Statement | None:
-    """The call as one that runs SQL with parts in its text; None for others."""
-    positional, _ = file.arguments(call)
-    callee = file.callee(call)
-    method = callee.rpartition(".")[2]
-    if (
-        file.language == "go"
-        and positional
-        and (_CONTEXT_FIRST.search(method) or _PGX.search(file.text(positional[0])))
-    ):
-        positional = positional[1:]
-    if len(positional) > 1 and _INTO.search(method) and file.text(positional[0]).startswith("&"):
-        positional = positional[1:]  # what the rows are read into
-    if not positional or (method == "text" and not callee.startswith("sqlalchemy.")):
-        return None
-    text = _with_opening(text_of_argument(positional[0], file), file)
-    fixed = text.fixed
-    is_condition = (method in _PIECES and fixed.strip(" ?")) or (method in _CLAUSES and _COMPARES.search(fixed))
-    if not text.parts or not (_SQL.search(fixed) or is_condition):
-        return None
-    return _Statement(call, method, _with_own_texts(text, file), file)
-
-
-def _with_opening(text: BuiltText, file: SourceFile) -> BuiltText:
-    """A local name at the start stands for the statement that it holds: `run(sql + " LIMIT 9")`."""
-    opening = text.parts[0] if text.parts and not text.leads[0].strip() else None
-    if opening is None or opening.type != "identifier":
-        return text
-    name = file.text(opening)
-    held = [built_text(value, file) for value in values_of(name, opening, file)]
-    if not any(_SQL.search(each.fixed) for each in held):
-        return text
-    inner = [pair for each in held for pair in zip(each.parts, each.leads, strict=True) if file.text(pair[0]) != name]
-    return BuiltText(
-        " ".join((*(each.fixed for each in held), text.fixed)),
-        (*(part for part, _ in inner), *text.parts[1:]),
-        (*(lead for _, lead in inner), *text.leads[1:]),
-    )
-
-
-def _told(statement: _Statement) -> list[_Told]:
+def _told(statement: Statement) -> list[_Told]:
     """The parts that nobody is seen to make safe."""
     file, text = statement.file, statement.text
     context = function_text(statement.call, file)
@@ -199,12 +132,12 @@ def _told(statement: _Statement) -> list[_Told]:
         is_value = stands_for_a_value(part, lead, file)
         if is_value is None or is_safe(part, context, file) or _is_the_programs(part, lead, statement):
             continue
-        is_certain = is_value and is_value_place(lead) and not _PIECE.search(file.text(part))
-        told.append(_Told(part, lead, is_value, bool(is_certain), bool(holds_numbers(part, file))))
+        is_certain = is_value and takes_a_value(part, lead, file)
+        told.append(_Told(part, lead, is_value, is_certain, bool(holds_numbers(part, file))))
     return told
 
 
-def _is_the_programs(part: Node, lead: str, statement: _Statement) -> bool:
+def _is_the_programs(part: Node, lead: str, statement: Statement) -> bool:
     """Whether a part is a placeholder, a count, an alias, or a name that only the program itself gives."""
     file = statement.file
     return bool(
@@ -212,11 +145,11 @@ def _is_the_programs(part: Node, lead: str, statement: _Statement) -> bool:
         or is_counted(part, lead, file)
         or _BEFORE_COLUMN.match(file.source, part.end_byte)
         or (_OF_THE_DRIVER.match(file.text(part)) and not is_in_quotes(part, lead, file))
-        or (statement.method in _CLAUSES and not AFTER_SIGN.search(lead))  # there names of columns are its own
+        or (statement.is_clause and not AFTER_SIGN.search(lead))  # there names of columns are its own
     )
 
 
-def _graded_by_text(statement: _Statement, told: list[_Told]) -> tuple[str, str, dict[str, str]]:
+def _graded_by_text(statement: Statement, told: list[_Told]) -> tuple[str, str, dict[str, str]]:
     """Severity, confidence and what `judge` wants to know, as far as the text around tells.
 
     Names of tables and lists of conditions cannot be parameters; that a user chose them is a guess. Numbers can be, but
@@ -237,7 +170,7 @@ def _graded_by_text(statement: _Statement, told: list[_Told]) -> tuple[str, str,
     return severity, "low" if internal else "" if is_resolved else "medium", data
 
 
-def _facts_of(statement: _Statement, told: list[_Told], certain: list[_Told]) -> dict[str, str]:
+def _facts_of(statement: Statement, told: list[_Told], certain: list[_Told]) -> dict[str, str]:
     file = statement.file
     data = {
         "defines": _DEFINES.match(statement.text.fixed) is not None,
@@ -261,7 +194,7 @@ def _positions(told: list[_Told], call: Node, file: SourceFile) -> str:
     return " ".join(str(listed.index(name)) for each in told if (name := file.text(each.part)) in listed)
 
 
-def _is_asked_order(told: _Told, statement: _Statement) -> bool:
+def _is_asked_order(told: _Told, statement: Statement) -> bool:
     """Whether a parameter of the function, a text by its name for an order, says what the rows are sorted by."""
     part, file = told.part, statement.file
     if not _SORTED_BY.search(file.text(part)) or _ORDER_PLACE.search(told.lead) is None:
@@ -288,7 +221,7 @@ def _kind_of_value(certain: list[_Told], file: SourceFile) -> str:
     return "text" if any(holds_text(each.part, file) for each in certain) else "bare"
 
 
-def _is_resolved(told: _Told, statement: _Statement) -> bool:
+def _is_resolved(told: _Told, statement: Statement) -> bool:
     """Whether it is seen that a value is put in: outside of quotes a local name may hold a piece of SQL, or what a
     driver gives."""
     part, file = told.part, statement.file
@@ -297,48 +230,6 @@ def _is_resolved(told: _Told, statement: _Statement) -> bool:
         or _is_given(part, statement.call, file)
         or FROM_REQUEST.search(file.text(part))
     )
-
-
-def _with_own_texts(text: BuiltText, file: SourceFile) -> BuiltText:
-    """A local name that holds SQL of its own stands for the parts of it: where a value would stand, and where values
-    stand in it."""
-    fixed, parts, leads = [text.fixed], list[Node](), list[str]()
-    for part, lead in zip(text.parts, text.leads, strict=True):
-        name = file.text(part)
-        values = _values_behind(part, file) if len(text.parts) < _MOST_PARTS else []
-        texts = [built_text(value, file) for value in values if value.start_byte < part.start_byte]
-        inner = [
-            (each, before)
-            for own in texts
-            for each, before in zip(own.parts, own.leads, strict=True)
-            if file.text(each) != name
-        ]
-        own_text = " ".join(own.fixed for own in texts)
-        is_sql = is_value_place(lead) and _SQL.search(own_text)
-        values_inside = any(is_value_place(before) and not _PIECE.search(file.text(each)) for each, before in inner)
-        is_quoted = is_value_place(lead) and any(is_in_quotes(each, before, file) for each, before in inner)
-        if inner and (is_sql or values_inside or is_quoted):
-            fixed.append(own_text)
-            parts.extend(each for each, _ in inner)
-            leads.extend(_joint(lead, before) if is_quoted else before for _, before in inner)
-        else:
-            parts.append(part)
-            leads.append(lead)
-    return BuiltText(" ".join(fixed), tuple(parts), tuple(leads))
-
-
-def _joint(lead: str, before: str) -> str:
-    """The text before a place, and behind it what its own text begins with, without the quotes of the program."""
-    return lead.rstrip("\"'` ") + _QUOTE_OF_THE_PROGRAM.sub("", before)
-
-
-def _values_behind(part: Node, file: SourceFile) -> list[Node]:
-    """What a local name was given, or what was put into the local list that is joined; of a text that is joined of one
-    piece for each row, that piece."""
-    if part.type == "identifier":
-        return [joined_piece(value) or value for value in values_of(file.text(part), part, file)]
-    joined = joined_name(file.text(part))
-    return pushed_into(joined, part, file) if joined else []
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -409,36 +300,19 @@ def look_at_extra(call: Node, file: SourceFile) -> Iterator[Mark]:
     listed = file.arguments(call)[1].get("where")
     for each in listed.named_children if listed is not None and listed.type in ("list", "tuple") else ():
         text = built_text(each, file)
-        marks = list(_marked(_Statement(call, "extra", text, file))) if text.fixed.strip(" ?") else []
+        marks = list(_marked(Statement(call, "extra", text, file))) if text.fixed.strip(" ?") else []
         if marks:
             yield marks[0]
             return
 
 
-_PYTHON = frozenset(
-    {
-        *("execute", "executemany", "executescript", "raw", "RawSQL", "text", "fetch", "fetchrow", "fetchval"),
-        *("read_sql", "read_sql_query"),
-    }
-)
-_CONDITIONS = frozenset({"whereRaw", "orWhereRaw", "andWhereRaw", "havingRaw", "orderByRaw", "groupByRaw", "joinRaw"})
-_PIECES = _CONDITIONS | {"RawSQL"}  # are given a part of a statement, whatever that says
-_SCRIPT = _CONDITIONS | {"$queryRawUnsafe", "$executeRawUnsafe", "query", "raw", "execute", "literal", "all", "run"}
-_JAVA = frozenset(
-    """createQuery createNativeQuery executeQuery executeUpdate execute prepareStatement prepareCall addBatch
-    queryForObject queryForList queryForMap query batchUpdate update""".split()
-)
-_GO = frozenset(
-    """Query Exec QueryRow QueryContext ExecContext QueryRowContext Prepare PrepareContext Raw Queryx MustExec
-    Select Get SelectContext GetContext QueryxContext QueryRowxContext PreparexContext NewRaw""".split()
-)
 WATCHES = (
     *handed_values.WATCHES,
-    Watch("call", look, PYTHON, names=_PYTHON),
+    Watch("call", look, PYTHON, names=sql_calls.IN_PYTHON),
     Watch("call", look_at_extra, PYTHON, names=frozenset({"extra"})),
-    Watch("call", look, SCRIPT, names=_SCRIPT),
-    Watch("call", look, JAVA, names=_JAVA),
-    Watch("call", look, GO, names=_GO),
-    Watch("call", look, GO, needs=(b"gorm.io/gorm", b"uptrace/bun"), names=_CLAUSES_OF_GORM),
-    Watch("call", look, SCRIPT, needs=(b"createQueryBuilder(",), names=_CLAUSES_OF_BUILDERS),
+    Watch("call", look, SCRIPT, names=sql_calls.IN_SCRIPTS),
+    Watch("call", look, JAVA, names=sql_calls.IN_JAVA),
+    Watch("call", look, GO, names=sql_calls.IN_GO),
+    Watch("call", look, GO, needs=(b"gorm.io/gorm", b"uptrace/bun"), names=sql_calls.CLAUSES_OF_GORM),
+    Watch("call", look, SCRIPT, needs=(b"createQueryBuilder(",), names=sql_calls.CLAUSES_OF_BUILDERS),
 )

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.conditions import alternatives, conditions_in
-from analysis.engine.extract.orm.script_queries import model_of
+from analysis.engine.extract.orm.script_models import model_of
 from analysis.engine.extract.orm.steps import (
     Step,
     Written,

@@ -1,0 +1,69 @@
+"""What the rounds of a loop attempt: what is tried there, and tried again when it fails."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import statements, within
+
+HANDLERS = frozenset({"except_clause", "catch_clause"})
+_LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
+_LAST_TIME = re.compile(
+    r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"
+)
+_GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
+_WHILE_IT_FAILS = re.compile(r"for\s+\w*[eE]rr\s*!=\s*nil\s*\{")
+_INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
+_GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
+
+
+def tried_in(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
+    """What each round tries, when failing does not leave the loop. Where attempts are counted, the last one may."""
+    return _go_try(file.text(loop)) if file.language == "go" else _tried(loop, file, is_counted=is_counted)
+
+
+def _tried(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
+    """What a `try` right in the loop tries, when none of its handlers leaves the loop. Where attempts are counted, the
+    last one may."""
+    for node in within(loop):
+        if node.type == "try_statement" and file.loop_of(node) == _index_of(loop, file):
+            handlers = [each for each in node.named_children if each.type in HANDLERS]
+            said = [file.text(each) for each in handlers]
+            if is_counted and not any(map(_ends_by_leaving, handlers)):
+                said = [_LAST_TIME.sub("", each) for each in said]
+            if handlers and not any(map(_LEAVES.search, said)):
+                body = node.child_by_field_name("body")
+                return file.text(body) if body is not None else None
+    return None
+
+
+def _go_try(text: str) -> str | None:
+    """What comes before an `if err != nil` of the loop that only goes on; all of a loop that asks so in its head."""
+    if _WHILE_IT_FAILS.match(text):
+        return text
+    for found in _GO_FAILED.finditer(text):
+        if _is_in_inner_loop(text, found.start()):
+            continue
+        if not _LEAVES.search(found[1]) and ("continue" in found[1] or "Sleep" in found[1]):
+            return text[: found.end()]
+    worked = _GO_WORKED.search(text)
+    return text[: worked.end()] if worked is not None and not _LEAVES.search(text, worked.end()) else None
+
+
+def _ends_by_leaving(handler: Node) -> bool:
+    """Whether the last statement of a handler raises: it goes on for some errors only."""
+    held = statements(handler.child_by_field_name("body") or handler.named_children[-1])
+    return bool(held) and held[-1].type in ("raise_statement", "throw_statement", "return_statement")
+
+
+def _index_of(loop: Node, file: SourceFile) -> int | None:
+    return next((each.index for each in file.loops if each.node.id == loop.id), None)
+
+
+def _is_in_inner_loop(text: str, position: int) -> bool:
+    """Whether a place in a loop of Go stands in another loop of it, which goes on with its next row."""
+    return any(
+        text.count("{", inner.start(), position) > text.count("}", inner.start(), position)
+        for inner in _INNER_LOOP.finditer(text, 1, position)
+    )
