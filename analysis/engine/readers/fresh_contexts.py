@@ -1,6 +1,7 @@
 """A fresh context of Go, made where a given one is at hand: whether its work is meant to outlive the caller."""
 
 import re
+from collections.abc import Iterator
 from itertools import takewhile
 
 from tree_sitter import Node
@@ -27,6 +28,7 @@ _MEANT = re.compile(
 )
 _USED = re.compile(r"(\.(?:Done|Err)\(\))?(?!\w)")
 _LOGGED = re.compile(r"(?i)\blog\w*(?:\.\w+|\(\))*\(\w+\Z")  # with the name itself
+_SIGNALLED = re.compile(r"\b(?i:\w*sig(?:nal|term|int)\w*)(?:\.\w+)?\(\s*\w+\Z")  # with the name itself
 _ENDED = re.compile(r"\.Err\(\)\s*!=\s*nil\s*\{[^}]*\Z")
 _UPGRADED = re.compile(r"(?i)(?:upgrade\w*|websocket)\.(?:Upgrade|Accept)\(|\.Hijack\(")
 _MAKES = re.compile(r"(?:^|[./])New(?!Request|[a-z])\w*$")
@@ -51,7 +53,7 @@ def is_meant(call: Node, callee: str, given: str, file: SourceFile) -> bool:
     earlier = text_before(call, file)
     if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
         return True
-    if has_own_limit(call, file, _LIMITS) and (_runs_beside(call, file) or _only_watches(call, file)):
+    if _ends_by_itself(call, file):
         return True
     if _waits_for_its_end(given, call, file) or _lives_on(call, file) or _follows_an_error(call, file):
         return True
@@ -83,6 +85,13 @@ def is_started(name: bytes, source: bytes) -> bool:
     return False
 
 
+def _ends_by_itself(call: Node, file: SourceFile) -> bool:
+    """Whether the fresh context has a time limit, and what is done under it is nothing that the caller waits for."""
+    if not has_own_limit(call, file, _LIMITS):
+        return False
+    return _runs_beside(call, file) or _only_watches(call, file) or _is_signalled(call, file)
+
+
 def _runs_beside(call: Node, file: SourceFile) -> bool:
     """Whether the function around is one that the file starts in a goroutine."""
     return is_started(function_name(call, file).rpartition(".")[2].encode(), file.source)
@@ -90,11 +99,25 @@ def _runs_beside(call: Node, file: SourceFile) -> bool:
 
 def _only_watches(call: Node, file: SourceFile) -> bool:
     """Whether all that is done with the fresh context is to wait for its end, so that no work runs under it."""
+    uses = list(_uses(call, file))
+    return any(is_end for _, is_end in uses) and all(is_end or _LOGGED.search(before) for before, is_end in uses)
+
+
+def _is_signalled(call: Node, file: SourceFile) -> bool:
+    """Whether a signal to the process ends the fresh context too, as a command does it for its user."""
+    return any(_SIGNALLED.search(before) for before, _ in _uses(call, file))
+
+
+def _uses(call: Node, file: SourceFile) -> Iterator[tuple[str, bool]]:
+    """Where the context that is made of the fresh one is used: the text up to its name, and whether its end is asked
+    for there."""
     around = call.parent.parent if call.parent is not None else None
     names = bound_names(around, file) if around is not None else []
-    after = text_after(around, file) if around is not None and names else ""
-    used = list(followed(names[0], after, _USED, "_.")) if after else []
-    return any(each[1] for each in used) and all(each[1] or _LOGGED.search(after[: each.start()]) for each in used)
+    if around is None or not names:
+        return
+    after = text_after(around, file)
+    for used in followed(names[0], after, _USED, "_."):
+        yield after[: used.start()], used[1] is not None
 
 
 def is_taken_over(given: str, earlier: str) -> bool:

@@ -297,6 +297,14 @@ def test_a_watch_over_the_time_under_which_no_work_runs(work, count):
     assert len(marks_of(RULE, source, "go")) == count
 
 
+@pytest.mark.parametrize(("ends", "count"), [("signal.NotifyContext(own, os.Interrupt)", 0), ("mark(own)", 1)])
+def test_what_a_signal_to_the_process_ends(ends, count):
+    source = 'package a\nimport ("context"; "os"; "os/signal")\nfunc f(ctx context.Context) {\n\tuse(ctx)\n'
+    source += "\town, cancel := context.WithTimeout(context.Background(), limit)\n\tdefer cancel()\n"
+    source += f"\town, _ = {ends}\n\tload(own)\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count
+
+
 @pytest.mark.parametrize(("fresh", "count"), [("TODO", 1), ("Background", 0)])
 def test_what_is_not_decided_yet_is_no_clean_up(fresh, count):
     source = f'package a\nimport "context"\nfunc f(ctx context.Context) {{\n\tflush(context.{fresh}())\n}}\n'
