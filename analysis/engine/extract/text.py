@@ -41,7 +41,7 @@ _BYTE_ORDER_MARKS = (
 
 
 def normalise(blob: bytes) -> bytes:
-    """UTF-8 without a byte order mark, lines ended by LF or CRLF. Bytes that are not UTF-8 stay as they are."""
+    """UTF-8 without a byte order mark, lines ended by LF. Bytes that are not UTF-8 stay as they are."""
     if blob.startswith(b"\xef\xbb\xbf"):
         blob = blob[3:]
     else:
@@ -49,8 +49,10 @@ def normalise(blob: bytes) -> bytes:
             if blob.startswith(mark):
                 blob = blob[len(mark) :].decode(encoding, "replace").encode("utf-8", "replace")
                 break
-    if b"\r" in blob and b"\n" not in blob:
-        blob = blob.replace(b"\r", b"\n")
+    if b"\r" in blob:
+        blob = blob.replace(b"\r\n", b"\n")
+        if b"\n" not in blob:
+            blob = blob.replace(b"\r", b"\n")
     return blob
 
 

@@ -107,6 +107,11 @@ def reflects(guarded: str) -> bool:
     return _REFLECTS.search(guarded) is not None
 
 
+def looks_for_a_part(guarded: str) -> bool:
+    """Whether a class or a member is looked for by its name, and nothing is called by way of it."""
+    return (reflects(guarded) or "Class.forName(" in guarded) and ".invoke(" not in guarded
+
+
 def reads_one_way(guarded: str) -> bool:
     """Whether what is tried gives back a text as read in one way; in a loop the next one follows."""
     return _READS_AS.fullmatch(guarded) is not None

@@ -1,13 +1,14 @@
 """A fresh context of Go, made where a given one is at hand: whether its work is meant to outlive the caller."""
 
 import re
+from collections.abc import Iterator
 from itertools import takewhile
 
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_results import bound_names
-from analysis.engine.readers.reading import function_name, function_text, text_after, text_before
+from analysis.engine.readers.reading import followed, function_name, function_text, text_after, text_before
 
 CANCELS = frozenset(
     f"context.With{what}{cause}" for what in ("Cancel", "Timeout", "Deadline") for cause in ("", "Cause")
@@ -15,6 +16,8 @@ CANCELS = frozenset(
 LONGEST_PARAGRAPH = 2  # lines between a comment and what it is about
 MOST_CALLS = 2  # around a fresh context, in which the given one may stand beside it
 LONGEST_COMMENT = 500  # bytes
+LONGEST_START = 600  # bytes behind `go func(` in which it calls what it is for
+_LIMITS = frozenset(name for name in CANCELS if "Cancel" not in name.removesuffix("Cause"))
 _CLEANUP = re.compile(
     r"shutdown|cleanup|close|stop|flush|rollback|release|unlock|detach|teardown|terminate|sigterm|sigkill|abort|drain|delCtx",
     re.IGNORECASE,
@@ -23,6 +26,9 @@ _MEANT = re.compile(
     r"(?i)//[^\n]*(?:\b(?:context|ctx)\b|background|detach|independent|outlive|even (?:if|when)|fire.and.forget"
     r"|must not be cancel)"
 )
+_USED = re.compile(r"(\.(?:Done|Err)\(\))?(?!\w)")
+_LOGGED = re.compile(r"(?i)\blog\w*(?:\.\w+|\(\))*\(\w+\Z")  # with the name itself
+_SIGNALLED = re.compile(r"\b(?i:\w*sig(?:nal|term|int)\w*)(?:\.\w+)?\(\s*\w+\Z")  # with the name itself
 _ENDED = re.compile(r"\.Err\(\)\s*!=\s*nil\s*\{[^}]*\Z")
 _UPGRADED = re.compile(r"(?i)(?:upgrade\w*|websocket)\.(?:Upgrade|Accept)\(|\.Hijack\(")
 _MAKES = re.compile(r"(?:^|[./])New(?!Request|[a-z])\w*$")
@@ -47,6 +53,8 @@ def is_meant(call: Node, callee: str, given: str, file: SourceFile) -> bool:
     earlier = text_before(call, file)
     if _MEANT.search(_lines_above(call, file)) or _ENDED.search(earlier):
         return True
+    if _ends_by_itself(call, file):
+        return True
     if _waits_for_its_end(given, call, file) or _lives_on(call, file) or _follows_an_error(call, file):
         return True
     return is_taken_over(given, earlier) or _is_cancelled_elsewhere(call, file) or _is_for_a_goroutine(call, file)
@@ -58,10 +66,58 @@ def _only_measures(call: Node, file: SourceFile) -> bool:
     return around is not None and around.type == "call_expression" and _MEASURES.search(file.callee(around)) is not None
 
 
-def has_own_limit(call: Node, file: SourceFile) -> bool:
+def has_own_limit(call: Node, file: SourceFile, limits: frozenset[str] = CANCELS) -> bool:
     """Whether the fresh context is given a time limit or a cancel function of its own."""
     around = call.parent.parent if call.parent is not None else None
-    return around is not None and around.type == "call_expression" and file.callee(around) in CANCELS
+    return around is not None and around.type == "call_expression" and file.callee(around) in limits
+
+
+def is_started(name: bytes, source: bytes) -> bool:
+    """Whether the file calls a function of this name in a goroutine: no request waits for it then."""
+    if b"go " + name + b"(" in source:
+        return True
+    start = source.find(b"go func(")
+    while start >= 0:
+        called = source.find(name + b"(", start, start + LONGEST_START)
+        if called >= 0 and b"\n}\n" not in source[start:called]:
+            return True
+        start = source.find(b"go func(", start + 1)
+    return False
+
+
+def _ends_by_itself(call: Node, file: SourceFile) -> bool:
+    """Whether the fresh context has a time limit, and what is done under it is nothing that the caller waits for."""
+    if not has_own_limit(call, file, _LIMITS):
+        return False
+    return _runs_beside(call, file) or _only_watches(call, file) or _is_signalled(call, file)
+
+
+def _runs_beside(call: Node, file: SourceFile) -> bool:
+    """Whether the function around is one that the file starts in a goroutine."""
+    return is_started(function_name(call, file).rpartition(".")[2].encode(), file.source)
+
+
+def _only_watches(call: Node, file: SourceFile) -> bool:
+    """Whether all that is done with the fresh context is to wait for its end, so that no work runs under it."""
+    uses = list(_uses(call, file))
+    return any(is_end for _, is_end in uses) and all(is_end or _LOGGED.search(before) for before, is_end in uses)
+
+
+def _is_signalled(call: Node, file: SourceFile) -> bool:
+    """Whether a signal to the process ends the fresh context too, as a command does it for its user."""
+    return any(_SIGNALLED.search(before) for before, _ in _uses(call, file))
+
+
+def _uses(call: Node, file: SourceFile) -> Iterator[tuple[str, bool]]:
+    """Where the context that is made of the fresh one is used: the text up to its name, and whether its end is asked
+    for there."""
+    around = call.parent.parent if call.parent is not None else None
+    names = bound_names(around, file) if around is not None else []
+    if around is None or not names:
+        return
+    after = text_after(around, file)
+    for used in followed(names[0], after, _USED, "_."):
+        yield after[: used.start()], used[1] is not None
 
 
 def is_taken_over(given: str, earlier: str) -> bool:

@@ -27,6 +27,9 @@ _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
 _NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
 _ERROR_NEXT = re.compile(r"\s*return\b[^\n]*\b(?:Errorf|errors\.New)\([^\n]*StatusCode")
+_CONNECTION = re.compile(
+    r"(?:,\s*\w+)*(?:\s+(?:net\.Conn\b|\*(?:net|tls)\.\w*Conn\b)|\s*:?=\s*(?:[\w.]+\.)?(?:Dial\w*|Accept\w*|Hijack)\()"
+)
 _PLAIN = re.compile(r"\s*:?=\s*(?:make\()?(?:map\[string\]|\[\])(?:string|bool|int\d*)\b")
 _MADE_OF = re.compile(r"\s*:=\s*&?([A-Za-z]\w*)\{")
 _PLAIN_STRUCT = r"(?m)^\s*type\s+{name}\s+struct\s*\{{\n(?:\s*(?://[^\n]*|\w+\s+\*?(?:\[\])?(?:string|bool|u?int\d*)\b[^\n]*)?\n)*\s*\}}"
@@ -76,11 +79,28 @@ def _lines_with(word: str, text: str) -> Iterator[str]:
     return (text[text.rfind("\n", 0, each.start()) + 1 : each.start()] for each in followed(word, text, _WORD_END, ""))
 
 
+def written_answer(statement: Node, call: Node, name: str, file: SourceFile) -> dict[str, str]:
+    """What a mark notes of an answer to a request that is encoded right to the client: `form`, and `last` where its
+    function does nothing behind it, so that who is gone misses it and nobody else."""
+    if not (name.endswith(".Encode") and writes_to_client(call, file)):
+        return {}
+    return {"form": "answer"} if text_after(statement, file).strip("} \n") else {"form": "answer", "last": "1"}
+
+
 def answers_client(call: Node, name: str, file: SourceFile) -> bool:
-    """Whether a body is copied, or a text written, to a client, who may be gone."""
+    """Whether a body is copied, or a text written, to a client, who may be gone, or from one connection to another."""
+    if name == "io.Copy" and _is_tunnel(call, file):
+        return True
     if name not in ("io.Copy", "io.WriteString") or _TO_CLIENT.search(file.text(file.arguments(call)[0][0])) is None:
         return False
     return name == "io.Copy" or file.mentions(b"http.ResponseWriter")
+
+
+def _is_tunnel(call: Node, file: SourceFile) -> bool:
+    """Whether both sides of a copy are connections: it ends with an error whenever one of them does."""
+    text = function_text(call, file)
+    sides = [file.text(each) for each in file.arguments(call)[0]]
+    return all(each.isidentifier() and any(followed(each, text, _CONNECTION, "_.")) for each in sides)
 
 
 def _is_own_json(call: Node, file: SourceFile) -> bool:

@@ -35,6 +35,7 @@ _FROM_OUTSIDE = re.compile(
 )
 _ASKED_KEY = re.compile(r"\.Value\(([^()]+)\)")
 _PUT_KEY = re.compile(rb"\bWithValue\([^,\n]+,\s*([^,\n]+?)\s*,")
+_ENTRY = re.compile(r"\[\"[\w.]+\"\]$")
 _OF_VARIABLE = re.compile(r"(\w+)\.Value\(")
 _CONTEXT = re.compile(r"\s*:?=\s*[\w.]+\.Context\(\)|\s+context\.Context\b")
 _HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
@@ -115,8 +116,15 @@ def _comes_from_outside(text: str, assertion: Node, file: SourceFile) -> bool:
     if (kind := _HELD.fullmatch(operand)) and re.search(rf"\b{kind[1]}\.Type\(\)\s*[!=]=", before):
         return False
     if not re.fullmatch(r"\w+", operand):
-        return _OUTSIDE.search(operand) is not None and not re.search(re.escape(operand) + r"\s*[!=]=\s*nil\b", before)
+        is_asked = re.search(re.escape(operand) + r"\s*[!=]=\s*nil\b", before) or _has_asked_for(operand, before)
+        return _OUTSIDE.search(operand) is not None and not is_asked
     given = list(re.finditer(rf"\b{operand}\s*:?=\s*([^\n]*)", before))[-1:]
     if not given or not _OUTSIDE.search(given[0][1].rstrip()):
         return False
     return not re.search(rf"\b{operand}\s*[!=]=\s*nil\b", before[given[0].end() :])
+
+
+def _has_asked_for(operand: str, before: str) -> bool:
+    """Whether the function has asked for the same entry with two results: `name, ok := claims["name"]`."""
+    entry = _ENTRY.search(operand)
+    return entry is not None and re.search(rf",\s*ok\s*:?=\s*[\w.]+{re.escape(entry[0])}", before) is not None

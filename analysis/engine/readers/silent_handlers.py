@@ -56,6 +56,11 @@ _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 WRITES = re.compile(
     r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
 )
+# A file that stays behind is no lost row: `fileSystem.delete(path)`, but not `fileRepository.delete(file)`.
+_REMOVES_FILES = re.compile(
+    r"\b\w*?(?:[fF]s|[hH]dfs|[fF]iles?|[dD]ir(?:ectory)?|[fF]older|[pP]ath)(?:System|Operator|Operations|Utils?)?(?:\(\))?"
+    r"\s*\.delete\s*\("
+)
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
     r"^(?:await\s+)?[\w.?!\[\]()]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
@@ -84,6 +89,7 @@ NEAR = 100  # characters before and behind a `try`
 _LETS_GO = re.compile(
     r"(?:await\s+)?(?:[\w.?!$()]+\.)?(?:unbind|off|unsubscribe|unregister|removeEventListener|removeListener|removeAllListeners)\([^\n]*\);?|//[^\n]*"
 )
+_STOPS = re.compile(r"(?:await\s+)?[\w.]+\.stop\w*\(\);?")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _FAILS_OTHERWISE = re.compile(
     r"(?:^|[\s.])fail\([^\n]*\);?\s*\Z|\bassert False\b"
@@ -137,7 +143,7 @@ class SilentHandler:
 
     @cached_property
     def writes(self) -> bool:
-        return WRITES.search(self.guarded) is not None
+        return WRITES.search(_REMOVES_FILES.sub("", self.guarded)) is not None
 
     @cached_property
     def has_effect(self) -> bool:
@@ -248,7 +254,12 @@ def _has_default(handler: SilentHandler) -> bool:
 
 
 def _cleans_up(handler: SilentHandler) -> bool:
-    return not handler.is_broad and handler.file.is_in(handler.node, "finally")
+    """In a `finally` one kind of error is caught, or all that is tried is to stop something."""
+    if not handler.file.is_in(handler.node, "finally"):
+        return False
+    return not handler.is_broad or all(
+        _STOPS.fullmatch(line.strip()) or _is_letting_go(line) for line in handler.guarded.split("\n")
+    )
 
 
 def _asks_the_browser(handler: SilentHandler) -> bool:

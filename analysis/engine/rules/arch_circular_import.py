@@ -4,7 +4,7 @@ A TypeScript import that binds only types but does not say `type` counts as one 
 drops it unless `verbatimModuleSyntax` is set: whether a name is a type stands in the file that exports it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from posixpath import commonpath
 
 from analysis.engine.codebase import Codebase
@@ -88,16 +88,21 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 
 def _severity(cycle: Cycle, graph: ImportGraph) -> Severity | None:
-    """Java loads class by class: a circle of two packages, or one that holds a whole application together, breaks
-    nothing from one day to the next."""
+    """Java loads class by class: a circle of two packages, of one and those below it, or one that holds a whole
+    application together, breaks nothing from one day to the next."""
     is_of_packages = set(cycle.units).isdisjoint(cycle.files)
     if is_of_packages and cycle.files[0].endswith(".java"):
-        is_critical = len(cycle.units) >= MODULES_OF_A_CRITICAL_CYCLE and len(cycle.cut) <= MOST_TO_CUT
+        is_critical = _apart(cycle.units) >= MODULES_OF_A_CRITICAL_CYCLE and len(cycle.cut) <= MOST_TO_CUT
     else:
         is_critical = (
             is_of_packages or len({graph.modules[path] for path in cycle.files}) >= MODULES_OF_A_CRITICAL_CYCLE
         )
     return Severity.CRITICAL if is_critical else None
+
+
+def _apart(packages: Collection[str]) -> int:
+    """How many packages of a circle do not lie below another of it."""
+    return sum(not any(each.startswith(f"{other}/") for other in packages) for each in packages)
 
 
 def _finding(cycle: Cycle, severity: Severity | None) -> Finding:

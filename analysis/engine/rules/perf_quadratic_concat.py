@@ -93,7 +93,7 @@ _LEAVES = re.compile(rb"[^\S\n]*;?\s*?(?:\n([^\S\n]*))?(?:return|break)\b")
 _BEGINS = re.compile(r"(\s*:\s*[\w.\[\]<>|, ]+?)?\s*:?=(?![=>])")
 _FIELD = re.compile(rb"\s*(?::\s*\w+\s*)?=\s*(?![=>])")
 _WHOLE = re.compile(r"\s*[),\n]")
-_PROBLEMS = re.compile(r"(?i)(?:errors|warnings|problems|violations)$")  # hardly ever any
+_PROBLEMS = re.compile(r"(?i)(?:errors|errs|warnings|problems|violations)$")  # hardly ever any
 _KEPT = re.compile(r"(?:\.(?:append|add|insert|put)\(\s*(?:\w+\s*,\s*)?|\w\s=\s*)\Z")
 _TEXT_VARIABLE = re.compile(r"(?:,\s*\w+)*\s+string\b")  # what follows the name in Go
 _TEXT_FIELD = re.compile(rb"[ \t]+string\b")
@@ -108,6 +108,8 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if found is None or loop is None:
         return
     name = found[1].decode("utf-8", "replace")
+    if _PROBLEMS.search(loop.iterable):
+        return  # told once, on the way to a failure
     started = _start_of(name, statement, found.end(), loop, file)
     if started is None:
         return

@@ -14,6 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.equal_elements import compares, is_for_few
 from analysis.engine.readers.lists import FEW, grows, is_few, is_list
 from analysis.engine.readers.reading import followed, function_name, round_of, statements, text_after
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
@@ -69,10 +70,6 @@ _BEGINS = re.compile(r"(\s*:[^=\n]+)?\s*:?=(?![=>])")
 _SHRINKS = re.compile(r"\.(remove|pop|shift|splice|clear|insert|unshift)\b")
 _ENDS = re.compile(  # the branch behind the search leaves the loop
     r"^[^\n;{}]*(?:\)[ \t]*|\{\s*)(?:return|break|throw)\b|^[^\n\])}]*:\s*(?:return|break|raise)\b"
-)
-_EQUALS = re.compile(r"^\s*\(?\s*([^=!<>&|]+?)\s*===?\s*([^=!<>&|?]+?)\s*\)?\s*$")
-_JAVA_EQUALS = re.compile(
-    r"^\s*\(?\s*(?:Objects\.equals\(\s*([^,&|!]+?),\s*([^&|!]+?)\)|([^&|!]+?)\.equals\(([^&|!]+)\))\s*\)?\s*$"
 )
 _ARROW = re.compile(  # one expression on one element: its names, and what it says of them
     r"^(?:function\s*)?\(?\s*(\w+|\{[\w\s,:]*\})\s*(?::[^)]*)?\)?\s*(?:=>|->)?\s*"
@@ -139,7 +136,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _compares_in_go(function: str, call: Node, file: SourceFile) -> bool:
     found, loop = _GO_FUNCTION.match(function), round_of(call, file)
-    return found is not None and loop is not None and _compares(found[2], (found[1],), loop, file)
+    return found is not None and loop is not None and compares(found[2], (found[1],), loop, file)
 
 
 def look_at_join(node: Node, file: SourceFile) -> Iterator[Mark]:
@@ -154,7 +151,7 @@ def look_at_join(node: Node, file: SourceFile) -> Iterator[Mark]:
     if not _NAME.fullmatch(inner.iterable) or not _is_outside(inner.iterable, node, file, outer):
         return
     condition = _only_condition(node, file)
-    if condition and _compares(condition, inner.variables, outer, file) and not is_few(inner.iterable, node, file):
+    if condition and compares(condition, inner.variables, outer, file) and not is_few(inner.iterable, node, file):
         is_known = is_list(inner.iterable, node, file)
         yield from _marks(node, inner.iterable, _rounds(node, file, outer), file, is_known=is_known)
 
@@ -178,19 +175,6 @@ def _only_condition(node: Node, file: SourceFile) -> str:
     condition = inside[0].child_by_field_name("condition")
     is_alone = inside[0].child_by_field_name("alternative") is None
     return file.text(condition) if condition is not None and is_alone else ""
-
-
-def _compares(condition: str, variables: tuple[str, ...], outer: LoopDraft, file: SourceFile) -> bool:
-    """Whether the condition is one equality between an element of the inner and one of the outer loop."""
-    match = (_JAVA_EQUALS.match(condition) if file.language == "java" else None) or _EQUALS.match(condition)
-    if match is None:
-        return False
-    sides = [set(re.findall(r"(?<![.\w$])[A-Za-z_$][\w$]*", each)) for each in match.groups() if each]
-    around = {name.decode("utf-8", "replace") for name in dependents(outer, file.source)} - set(variables)
-    return any(
-        not one.isdisjoint(variables) and not other.isdisjoint(around) and other.isdisjoint(variables)
-        for one, other in (sides, sides[::-1])
-    )
 
 
 def _takes_first(method: str, given: list[str], language: str) -> bool:
@@ -260,7 +244,7 @@ def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Ite
     if loop is None or arrow is None or not _NAME.fullmatch(name) or not _is_outside(name, call, file):
         return
     elements = tuple(re.findall(r"\w+", arrow[1]))
-    if not _compares(arrow[2] or arrow[3], elements, loop, file) or is_few(name, call, file):
+    if not compares(arrow[2] or arrow[3], elements, loop, file) or is_few(name, call, file):
         return
     if not _ends_search(call, file):
         yield from _marks(call, name, _rounds(call, file), file, is_known=is_list(name, call, file))
@@ -363,7 +347,7 @@ def _marks(
         node,
         f"`{name}` is searched from its start in every round of the loop",
         severity="info" if Size.MANY not in (rounds, searched) else "",
-        confidence="" if is_large and is_known and file.language != "tsx" else "low",
+        confidence="" if is_large and is_known and file.language != "tsx" and not is_for_few(node, file) else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
         data={"size": "unknown"} if Size.MANY not in (rounds, searched) else None,
     )

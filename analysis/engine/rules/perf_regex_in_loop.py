@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
-from analysis.engine.extract.scopes import LoopDraft
+from analysis.engine.extract.scopes import LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -87,7 +87,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not given or _ONCE.search(function_name(call, file)):
         return
     loop = round_of(call, file)
-    in_loop = loop is not None and not _leaves(call, loop, file)
+    in_loop = loop is not None and not (_leaves(call, loop, file) or _is_of_a_failure(call, loop, file))
     confidence, is_tiny = "", False
     if callee not in _COMPILERS:
         if file.language != "java" or not in_loop or not _is_pattern_method(callee, given, file):
@@ -126,6 +126,16 @@ def _leaves(call: Node, loop: LoopDraft, file: SourceFile) -> bool:
     """Whether the loop is left with the statement of the call, `return text.replaceFirst(…)`, which runs once."""
     statement = file.statement_of(call)
     return statement.type == "return_statement" and statement.start_byte >= loop.node.start_byte and file.in_loop(call)
+
+
+def _is_of_a_failure(call: Node, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether a handler within the loop makes the call: only the rounds that fail pay for it."""
+    scope: Scope | None = file.scope_of(call)
+    while scope is not None and scope.node.id != loop.node.id:
+        if scope.kind == "handler":
+            return True
+        scope = scope.parent
+    return False
 
 
 def _is_go_constant(part: Node, file: SourceFile) -> bool:

@@ -10,6 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.answers import looks_for_a_part
 from analysis.engine.readers.handlers import comment_above, explaining_words, guarded_text
 from analysis.engine.readers.reading import short, statements, text_after
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
@@ -62,6 +63,14 @@ _PARAMETERS = re.compile(rb"(\w+)\s*\([^;{}()]*\)\s*\Z")
 LONGEST_PARAMETERS = 500  # bytes
 LONGEST_NAME = 100
 _THROWS_EXCEPTION = frozenset({"call", "close", "proceed", "invoke", "invokeExact", "doExecute", "afterPropertiesSet"})
+# Methods of libraries, by what is imported of them, that declare `throws Exception`.
+_DECLARED_BY = {
+    "org.apache.curator.": frozenset({"forPath"}),
+    "org.apache.karaf.features.": frozenset(
+        "listFeatures getFeature getFeatures installFeature installFeatures uninstallFeature uninstallFeatures".split()
+    ),
+    "org.eclipse.jetty.": frozenset({"start", "stop"}),
+}
 _LOG_THE_OBJECT = "Pass the exception to the log, so that a bug leaves its trace."
 _TELLS = re.compile(
     r"\b(raise|throw)\b|\bthrow[A-Z]\w*\(|\.exception\(|exc_info|traceback|log_trace\b|log_exc|print_exc|capture_?[Ee]xception|sys\.exit|os\._exit|\.set_exception\(|\bhandleError\(|halt\("
@@ -112,8 +121,11 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
     caught = file.text(name_node) if name_node is not None else ""
     if _tells(caught, body, file) or _is_reported_as_swallowed(body, file) or _is_explained(handler, file):
         return
-    if broad[1] == "Exception" and _may_throw_any(guarded_text(handler, file), file):
+    guarded = guarded_text(handler, file)
+    if broad[1] == "Exception" and _may_throw_any(guarded, file):
         return
+    if looks_for_a_part(guarded) and not _LOGS.search(file.text(body)):
+        return  # linking fails with errors, and there is another way
     yield _caught(handler, file.text(formal), broad[1], caught, file.text(body), file)
 
 
@@ -162,9 +174,16 @@ def _may_throw_any(guarded: str, file: SourceFile) -> bool:
     """Whether a call in there declares `throws Exception`, so that nothing narrower can be caught: by this file, or as
     the interfaces of the language do."""
     called = {found[2] for found in _CALLED.finditer(guarded)}
-    if called & _THROWS_EXCEPTION:
+    if called & _THROWS_EXCEPTION or any(called & methods for methods in _of_libraries(file)):
         return True
     return not called.isdisjoint(_throw_any(file))
+
+
+def _of_libraries(file: SourceFile) -> Iterator[frozenset[str]]:
+    """The methods that may throw anything of the libraries that the file imports."""
+    for library, methods in _DECLARED_BY.items():
+        if any(full.startswith(library) for full in file.bindings.values()):
+            yield methods
 
 
 def _throw_any(file: SourceFile) -> Iterator[str]:

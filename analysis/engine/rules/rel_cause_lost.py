@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_results import is_in_failure
 from analysis.engine.readers.handlers import guarded_text
-from analysis.engine.readers.reading import DEFINITIONS, function_text, within
+from analysis.engine.readers.reading import DEFINITIONS, followed, function_text, text_before, within
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -86,11 +86,13 @@ _PYTHON_NAME = re.compile(rb"\bas\s+(\w+)\s*:")
 _THROW = re.compile(rb"\bthrow\b")
 _ERROR = re.compile(rb"\berr(?!or)\w*\b")
 _READ = re.compile(rb"\berr\w*\s*:?=\s*[\w.]*(?:Parse\w*|Atoi|Decode\w*|Split\w*)\(([^\n]*?)\)[^\n]*(?:\n\s*|;)\Z")
+_BOUND = re.compile(r"(?:,\s*[\w.]+)*\s*:?=(?!=)")
 NEAR = 200  # bytes before a branch
 MANY = 50  # errors of a project whose texts alone are kept
 _MAKES_AN_ERROR = frozenset({"errors.New", "fmt.Errorf"})
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
-_IS_THAT_ONE = re.compile(rb"if\s+errors\.(?:Is|As)\([^{\n|&]*\)\s*\{")
+_IS_THAT_ONE = re.compile(rb"if\s+errors\.(?:Is|As)\((?:[^{\n|&]|&\w|\{\})*\)\s*\{")
+_KEPT = re.compile(r"if\s+(\w+(?:\.\w+)+)\s*!=\s*nil\s*\Z")
 _TOLD = re.compile(rb"(?i:log\w*|slog)(?:\(\))?\.\w[^\n]*\berr\b[^\n]*\n")
 _STATUS_FIRST = re.compile(r"\w+\(\s*(?:[45]\d\d|(?:\w+\.)*HTTP_[45]\d\d\w*)\s*,")
 _WITH_STATUS = re.compile(
@@ -258,7 +260,8 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     message = f"`{callee}` drops the `err` of this branch: nobody will learn what really failed"
     start = block.parent.start_byte if block is not None and block.parent is not None else call.start_byte
-    if b"||" in file.source[start : call.start_byte].partition(b"{")[0]:
+    asked = file.source[start : call.start_byte].partition(b"{")[0]
+    if b"||" in asked or _was_kept(asked.decode("utf-8", "replace"), call, file):
         return  # with another condition beside it there may be no error to wrap
     if not _SAYS_WHAT_IS_RIGHT.search(file.text(call)):
         # That a text cannot be read is all there is to say, mostly.
@@ -266,6 +269,12 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
         if read is not None and _names_what_was_read(call, read, file):
             return
         yield file.mark(RULE.id, call, message, suggestion=fix, confidence="medium" if read is None else "low")
+
+
+def _was_kept(asked: str, call: Node, file: SourceFile) -> bool:
+    """Whether the branch asks for an error that a field keeps from an earlier call, which has given it then."""
+    kept = _KEPT.match(asked)
+    return kept is not None and next(followed(kept[1], text_before(call, file), _BOUND, "_."), None) is None
 
 
 def _names_what_was_read(call: Node, read: re.Match[bytes], file: SourceFile) -> bool:

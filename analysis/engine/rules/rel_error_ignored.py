@@ -27,7 +27,7 @@ from analysis.engine.readers.go_thrown_away import (
     is_plain,
     is_text_of_an_error,
     reads_what_was_sent,
-    writes_to_client,
+    written_answer,
 )
 from analysis.engine.readers.reading import followed, short, statements, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
@@ -180,8 +180,7 @@ def _dropped(statement: Node, call: Node, name: str, file: SourceFile) -> Iterat
     is_guess = cleans_up or answers_client(call, name, file)
     confidence = "low" if is_guess else "medium" if is_last and name.endswith(".Close") else ""
     data = {"form": "removed"} if cleans_up and not _MADE_NEXT.match(text_after(call, file)) else {}
-    if name.endswith(".Encode") and writes_to_client(call, file):
-        data = {"form": "answer"}
+    data |= written_answer(statement, call, name, file)
     yield _mark(call, name, f"The error of `{name}` is dropped", file, confidence, data)
 
 
@@ -224,6 +223,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         is_told = "call" not in mark.data and mark.data.get("form") != "answer"
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW) if is_told else None
     if "call" not in mark.data:
+        if "last" in mark.data:
+            return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
         if place.facts.package == "main" and mark.severity:  # a tool, whose user tries again
             return place.finding(mark, severity=Severity.WARNING) if mark.severity == "critical" else None
         is_small = mark.severity == "critical" and _OF_COMMANDS.search(place.path) is not None

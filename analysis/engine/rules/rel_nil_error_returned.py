@@ -65,7 +65,7 @@ _CONDITION = re.compile(rb"\bif\s+(?:[^{\n]*;\s*)?(\w*[eE]rr)\s*([!=]=)\s*nil\s*
 
 # Calls whose failure answers a question: is there such a file, does the user agree?
 _ASKS = re.compile(
-    r"\bos\.L?[sS]tat\(|\bexec\.LookPath\(|\bos\.(?:LookupEnv|Readlink)\(|[pP]rompt\w*\.(?:Run|Show)\(|/dev/tty"
+    r"\bos\.L?[sS]tat\(|\bexec\.LookPath\(|\bos\.(?:LookupEnv|Readlink)\(|[pP]rompt\w*\.(?:Run|Show)\(|/dev/tty|\.Cookie\("
     r"|\.Read(?:Bytes|String|Line|Rune|Byte)\("
 )
 # What stands beside the nil says that it failed: `Update400JSONResponse{}`, `VerdictReject`.

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
@@ -115,6 +116,7 @@ _FAILS_WITH = re.compile(
     r"-?[1-9]|[fFrRbB]*[\"'`]|[\w.]*(?:FAIL|ERR|fail|err)\w*|[\w.]*EX_(?!OK)"
 )  # no status that was computed
 _SERVER = re.compile(r"(?:^|/)(?:server|index|app|main)\.[cm]?[jt]sx?$")
+_STEPS = frozenset({"main", "init"})  # of a program of Go
 NEAR = 300  # bytes before a call, in the function around its own
 
 
@@ -279,6 +281,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     # Who gives an error could have given this one; that others go on after it is told by its result.
     if returns_error:
         return place.finding(mark)
+    if place.facts.language == "go" and _is_step_of_main(place):
+        return None
     return place.finding(mark, confidence=Confidence.MEDIUM if gives and not is_start else Confidence.LOW)
 
 
@@ -293,6 +297,26 @@ def _is_start(place: Place) -> bool:
         if any(call.rpartition(".")[2] == name for call in each.calls)
     ]
     return name[:1].islower() and bool(callers) and all(map(_STARTS.search, callers))
+
+
+def _is_step_of_main(place: Place) -> bool:
+    """Whether only the `main` and `init` of programs call a function of Go: it is their code, put elsewhere."""
+    codebase, here = place.codebase, Callee(place.path, place.index)
+    name = place.function.name.rpartition(".")[2]
+    importers = {edge.source for edge in codebase.graph.importers_of(place.path)} & codebase.files.keys()
+    package = {path for path in codebase.files if path.rpartition("/")[0] == place.path.rpartition("/")[0]}
+    callers = [
+        (path, function)
+        for path in sorted(importers | package)
+        if codebase.kind(path) is not FileKind.TEST
+        for function in codebase.files[path].functions
+        if function is not place.function
+        for call in function.calls
+        if call.rpartition(".")[2] == name and here in codebase.calls.resolve(path, function, call)
+    ]
+    return bool(callers) and all(
+        codebase.files[path].package == "main" and function.name in _STEPS for path, function in callers
+    )
 
 
 def _is_library_all_the_same(form: str, place: Place) -> bool:

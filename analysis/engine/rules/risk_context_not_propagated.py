@@ -10,7 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers.fresh_contexts import CANCELS, has_own_limit, is_meant, is_taken_over
+from analysis.engine.readers.fresh_contexts import CANCELS, has_own_limit, is_meant, is_started, is_taken_over
 from analysis.engine.readers.go_results import bound_names, helps_tests
 from analysis.engine.readers.reading import function_name, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
@@ -80,7 +80,6 @@ _ON_ITS_OWN = re.compile(
     r"|async|background|worker|job|cron"
 )
 _CONTEXT_GIVEN = re.compile(r"(?i)(?:^|\.)(?:ctx|context|\w*ctx|context\(\))$")
-LONGEST_START = 600  # bytes behind `go func(` in which it calls what it is for
 _WAITED_FOR = re.compile(r"\.(?:Wait|Run|Output|CombinedOutput)\(\)")
 
 
@@ -163,19 +162,6 @@ def _takes_context(call: Node, file: SourceFile) -> bool:
     return first is not None and _CONTEXT_GIVEN.search(file.text(first)) is not None
 
 
-def _is_started(name: bytes, source: bytes) -> bool:
-    """Whether the file calls a function of this name in a goroutine: no request waits for it then."""
-    if b"go " + name + b"(" in source:
-        return True
-    start = source.find(b"go func(")
-    while start >= 0:
-        called = source.find(name + b"(", start, start + LONGEST_START)
-        if called >= 0 and b"\n}\n" not in source[start:called]:
-            return True
-        start = source.find(b"go func(", start + 1)
-    return False
-
-
 def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     """A call without a context in a function that has none: on the way of a request it could have been given one."""
     better = ""
@@ -185,7 +171,7 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     elif _is_of_sql(callee, file) and not _takes_context(call, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context" if method in _DATABASE else ""
-    if better and not _is_started(function_name(call, file).rpartition(".")[2].encode(), file.source):
+    if better and not is_started(function_name(call, file).rpartition(".")[2].encode(), file.source):
         yield file.mark(
             RULE.id,
             call,

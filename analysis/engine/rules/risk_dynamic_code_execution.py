@@ -101,6 +101,7 @@ _HIDDEN_IMPORT = re.compile(
 _CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
 # What makes a path that nobody outside of the program chose.
 _RUNS_SCRIPTS = re.compile(rb"(?i)(?:engine|script|shell|sandbox|context|interpreter|var)\b[^\n]{0,40}$")
+_COMPILED = re.compile(rb"\bCompiledScript\b[^\n]{0,40}$")  # of `javax.script`: its text stands where it was compiled
 _DRIVEN = re.compile(r"\.(?:evaluate\w*|addInitScript|\$\$?eval)$")
 _OWN_PATH = re.compile(
     r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
@@ -180,10 +181,13 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def _is_of_another_kind(call: Node, file: SourceFile) -> bool:
-    """Whether what evaluates is declared as something that runs no scripts: `TariffModel model`."""
+    """Whether what evaluates is declared as something that runs no text, `TariffModel model` or a script that is
+    compiled already and is given its variables, or is a method of the class itself."""
     receiver = call.child_by_field_name("object")
-    known = [*declarations(file.text(receiver), file)] if receiver is not None and receiver.type == "identifier" else []
-    return bool(known) and not any(_RUNS_SCRIPTS.search(each) for each in known)
+    if receiver is None:
+        return True
+    known = [*declarations(file.text(receiver), file)] if receiver.type == "identifier" else []
+    return bool(known) and not any(_RUNS_SCRIPTS.search(each) and not _COMPILED.search(each) for each in known)
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -306,20 +306,16 @@ def _stream_of_java(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]
         return
     if "resource" in receiver.lower() or any(_NO_SERVER.search(text) for text in (file.text(call), *made)):
         return  # which comes with the program
+    is_known = is_made or any("URL(" in text for text in made)
+    if not is_known and file.mentions(b"().toURL()") and not file.mentions(b"new URL("):
+        return  # all that the file makes are those of files
     yield file.mark(
         RULE.id,
         call,
         "`URL.openStream` has no time limit",
-        confidence=_of_stream(is_made or any("URL(" in text for text in made), file),
+        confidence="" if is_known else "low",
         suggestion="Open the connection and set its connect and read time-outs.",
     )
-
-
-def _of_stream(is_made: bool, file: SourceFile) -> str:
-    """How sure it is that a server is asked: a file that looks for resources may be given one."""
-    if is_made:
-        return ""
-    return "low" if file.mentions(b".getResource") else "medium"
 
 
 def _is_of_spring(name: str, file: SourceFile) -> bool:

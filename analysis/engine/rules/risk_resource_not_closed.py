@@ -95,7 +95,11 @@ _JAVA_CALLS = frozenset(
 )
 _JAVA_STREAMS = frozenset(f"java.nio.file.Files.{name}" for name in ("lines", "list", "walk", "find"))
 _JAVA_WRAPPERS = frozenset({"java.io.PrintWriter", "java.util.Scanner"})
-_STREAM = re.compile(r"(?i)^\s*(?:\w*(?:stream|writer|reader|response|socket)\w*|os|is|out|in|System\.\w+|sw)\b")
+_FACES = r"(?:new\s+(?:InputStreamReader|OutputStreamWriter|(?:Buffered|Data)\w*)\s*\(\s*)*"  # these open nothing
+_STREAM = re.compile(
+    rf"(?i)^\s*{_FACES}(?:\w*(?:stream|writer|reader|response|socket)\w*|os|is|out|in|System\.\w+|sw"
+    r"|new\s+File(?:Reader|Writer|InputStream|OutputStream))\b"
+)
 _JDBC = re.compile(
     r"^java\.sql\.DriverManager\.getConnection$|(?i:data_?source|\bds)\.getConnection$"
     r"|\.(?:prepareStatement|createStatement|prepareCall)$|URL(?:\(\))?\.openStream$"
@@ -183,7 +187,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     if callee not in _JAVA_TYPES and callee not in _JAVA_CALLS and not _JDBC.search(callee):
         return
     if callee in _JAVA_WRAPPERS and _STREAM.search(file.text(call).partition("(")[2]):
-        return  # a face of a stream that somebody else opened
+        return  # a face of a stream that somebody else opened, or that is told itself
     outer = outermost_wrapper(call)
     parent = outer.parent
     if callee in _JAVA_STREAMS and parent is not None and parent.type == "method_invocation":

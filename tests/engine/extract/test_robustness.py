@@ -1,6 +1,7 @@
 """extract never raises, whatever the bytes, and is the same every time."""
 
 import time
+from itertools import chain
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 from analysis.engine.extract import dialect, extract
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.facts import decode, encode
-from analysis.engine.languages import PARSED
+from analysis.engine.languages import PARSED, reading_of
+from analysis.engine.rulebook import explain
+from analysis.engine.rules import all_rules
 
 LANGUAGES = sorted(PARSED | {"sql", "prisma", "text"})
 SAMPLES = {
@@ -144,6 +147,15 @@ def test_encodings_and_line_ends(blob):
     facts = extract(blob, "python")
     assert [(each.name, each.line, each.end_line, each.code_lines) for each in facts.functions[1:]] == [("f", 1, 2, 2)]
     assert facts.lines == 2
+
+
+def test_what_is_read_does_not_depend_on_how_lines_end():
+    """Rules look for what stands at the end of a line and behind it."""
+    guides = [explain(module.RULE.id).guide for module in all_rules()]
+    for guide in guides:
+        for path, source in chain.from_iterable(each.items() for each in (*guide.flagged, *guide.fine)):
+            blob = source.encode()
+            assert extract(blob.replace(b"\n", b"\r\n"), reading_of(path)) == extract(blob, reading_of(path))
 
 
 ENDLESS = {

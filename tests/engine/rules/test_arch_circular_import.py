@@ -83,3 +83,23 @@ def test_comments_and_annotations_of_java_load_nothing(body, count):
         "src/main/java/shop/b/B.java": JAVA_BACK,
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("packages", "severity"),
+    [
+        (("orders", "stock", "bills"), "critical"),
+        (("orders", "orders.lines", "orders.lines.dto"), "warning"),
+        (("orders", "orders.lines", "stock"), "warning"),
+        (("orders.lines", "orders.dto", "orders.web"), "critical"),
+    ],
+)
+def test_a_package_of_java_and_those_below_it_are_one(packages, severity):
+    files = {}
+    for index, package in enumerate(packages):
+        other = packages[(index + 1) % len(packages)]
+        source = f"package shop.{package};\nimport shop.{other}.C{(index + 1) % len(packages)};\n"
+        source += f"public class C{index} {{ C{(index + 1) % len(packages)} next; }}\n"
+        files[f"src/main/java/shop/{package.replace('.', '/')}/C{index}.java"] = source
+    (finding,) = findings_of(RULE, files)
+    assert finding.severity == severity

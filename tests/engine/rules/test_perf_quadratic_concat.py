@@ -322,3 +322,10 @@ def test_what_is_imported_is_as_long_as_the_program_makes_it(head, count):
 def test_the_commands_of_one_step_are_few(name, count):
     source = f'package a\nfunc f({name} []string) string {{\n\ts := ""\n\tfor _, x := range {name} {{\n'
     assert len(lines_of(RULE, source + "\t\ts += x\n\t}\n\treturn s\n}\n", "go")) == count
+
+
+@pytest.mark.parametrize(("found", "count"), [("errs", 0), ("result.Errors", 0), ("orders", 1)])
+def test_what_went_wrong_is_told_once(found, count):
+    source = f'package a\nfunc f() string {{\n\ttext := ""\n\tfor _, each := range {found} {{\n'
+    source += '\t\ttext += each.Error() + "\\n"\n\t}\n\treturn text\n}\n'
+    assert len(marks_of(RULE, source, "go")) == count

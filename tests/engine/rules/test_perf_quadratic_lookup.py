@@ -437,3 +437,23 @@ def test_where_nothing_tells_of_many(name, severity):
     (finding,) = findings_of(RULE, {"shop/a.py": source})
     assert finding.severity == severity
     assert findings_of(RULE, {"shop/management/commands/a.py": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "confidence"),
+    [
+        ("jar.equals(order.getJar()) && ", "low"),
+        ("order.getJar().equals(jar) && ", "low"),
+        ("order.getJar().equals(order.getOldJar()) && ", ""),
+        ("jar.equals(order.getJar()) || ", ""),
+        ("", ""),
+    ],
+)
+def test_what_only_elements_of_one_kind_are_searched_for_is_searched_seldom(asked, confidence):
+    source = (
+        "class A {\n  List<Order> find(String jar, Shop shop) {\n    List<Order> found = new ArrayList<>();\n"
+        "    List<Order> orders = shop.findAll();\n    for (Order order : orders) {\n"
+        f"      if ({asked}!found.contains(order)) {{\n        found.add(order);\n      }}\n    }}\n"
+        "    return found;\n  }\n}\n"
+    )
+    assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]

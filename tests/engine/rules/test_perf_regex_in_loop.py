@@ -131,3 +131,17 @@ def test_a_pattern_may_change_with_the_counter(pattern, count):
 def test_the_head_of_a_branch_runs_with_every_call(body, count):
     source = f'package a\nimport "regexp"\nfunc (s *S) check(name string) error {{\n\t{body}\n\treturn nil\n}}\n'
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("for (Row r : rows) { try { read(r); } catch (OddException e) { %s } }", 0),
+        ("for (Row r : rows) { try { %s } catch (OddException e) { } }", 1),
+        ("try { read(rows); } catch (OddException e) { for (Row r : rows) { %s } }", 1),
+    ],
+)
+def test_what_is_compiled_when_a_round_fails(body, count):
+    compiled = 'say(text.replaceAll("[a-z]+", ""));'
+    source = f"class A {{ void f(List<Row> rows, String text) {{ {body % compiled} }} }}"
+    assert len(marks_of(RULE, source, "java")) == count

@@ -203,3 +203,33 @@ def test_the_text_of_an_object_must_not_fail(name, count):
         f'class A {{ String {name}() {{ try {{ x(); }} catch (Exception e) {{ b.append("no text"); }} return b; }} }}'
     )
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ('try { R.class.getMethod("a"); s = new A(); } catch (Throwable t) { s = new B(); }', 0),
+        ('try { Class.forName("shop.A"); s = new A(); } catch (Throwable t) { s = new B(); }', 0),
+        ('try { Class.forName("shop.A"); s = new A(); } catch (Throwable t) { log.info("no a"); }', 1),
+        ('try { R.class.getMethod("a").invoke(r); } catch (Throwable t) { s = new B(); }', 1),
+        ("try { s = new A(); } catch (Throwable t) { s = new B(); }", 1),
+    ],
+)
+def test_a_look_for_what_another_version_may_lack(body, count):
+    assert len(lines_of(RULE, f"class A {{ void f() {{ {body} }} }}", "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("imported", "called", "count"),
+    [
+        ("org.apache.curator.framework.CuratorFramework", "zoo.getData().forPath(path)", 0),
+        ("org.apache.karaf.features.FeaturesService", "features.listFeatures()", 0),
+        ("org.eclipse.jetty.server.Server", "server.start()", 0),
+        ("shop.Server", "server.start()", 1),
+        ("org.eclipse.jetty.server.Server", "server.open()", 1),
+    ],
+)
+def test_what_a_library_declares_to_throw_anything(imported, called, count):
+    body = f'try {{ {called}; }} catch (Exception e) {{ log.error("no", e.getMessage()); }}'
+    source = f"import {imported};\nclass A {{ void f() {{ {body} }} }}"
+    assert len(lines_of(RULE, source, "java")) == count

@@ -229,6 +229,9 @@ def test_a_walk_over_a_list_that_goes_on(head, body, count):
     [
         ("private final BlockingQueue<Job> inbox;", "return inbox.take();", ["medium"]),
         ("private final Future<Job> done;", "return done.get();", ["medium"]),
+        ("private final BlockingQueue<Map<Long, List<Job>>> inbox;", "return inbox.take();", ["medium"]),
+        ("private final Map<Long, Future<?>> jobs;", "return jobs.put(id, job);", []),
+        ("private final Map<Long, Future<List<Job>>> jobs;", "return jobs.get(id);", []),
         ("private final Map<String, Job> jobs;", "return jobs.get(key);", []),
         (
             "private final Thread worker;",

@@ -155,6 +155,8 @@ def test_what_is_raised_for_an_inner_handler_is_not_lost(outer, lines):
     [
         ("err != nil", "", [""]),
         ("errors.Is(err, ErrGone)", "", []),
+        ("errors.Is(err, &shop.ErrGone{})", "", []),
+        ("errors.Is(err, ErrGone) && last", "", ["low"]),
         ("os.IsNotExist(err)", "", ["low"]),
         ("err != nil && !errors.Is(err, ErrGone)", "", ["low"]),
         ("err != nil && !errors.Is(err, ErrGone)", 's.logger.Error("not deleted", "err", err)\n', []),
@@ -304,3 +306,20 @@ def test_a_project_that_keeps_texts_everywhere_has_chosen_to(count, severity):
     )
     source = f'package a\nimport "fmt"\nfunc f() error {{\n{calls}return nil\n}}\n'
     assert {each.severity for each in findings_of(RULE, {"a/a.go": source})} == {severity}
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "count"),
+    [
+        ("", "w.err != nil", 0),
+        ("n, w.err = w.out.Write(p)", "w.err != nil", 1),
+        ("w.err = w.flush()", "w.err != nil", 1),
+        ("err := w.flush()", "err != nil", 1),
+    ],
+)
+def test_an_error_that_a_field_keeps_was_given_by_the_call_that_failed(before, asked, count):
+    source = (
+        'package a\nimport "errors"\nfunc (w *writer) Write(p []byte) (int, error) {\n'
+        f'{before}\nif {asked} {{\nreturn 0, errors.New("the writer has failed before")\n}}\nreturn 0, nil\n}}\n'
+    )
+    assert len(marks_of(RULE, source, "go")) == count

@@ -137,6 +137,34 @@ def test_what_is_copied_to_a_client_is_a_guess():
 
 
 @pytest.mark.parametrize(
+    ("parameters", "body", "count"),
+    [
+        ("near, far net.Conn", "_, _ = io.Copy(near, far)", 0),
+        ("near, far net.Conn", "go io.Copy(near, far)", 0),
+        ("near net.Conn", "far, err := net.Dial(kind, to)\nuse(err)\nio.Copy(near, far)", 0),
+        ("near net.Conn, far *os.File", "_, _ = io.Copy(near, far)", 1),
+        ("near *os.File, far net.Conn", "_, _ = io.Copy(near, far)", 1),
+    ],
+)
+def test_a_tunnel_ends_when_one_of_its_sides_does(parameters, body, count):
+    source = f'package shop\nimport ("io"; "net"; "os")\nfunc join({parameters}) {{\n{body}\n}}\n'
+    assert len(findings_of(RULE, {"shop/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("json.NewEncoder(w).Encode(v)", ("medium", "warning")),
+        ("json.NewEncoder(w).Encode(v)\ncount(v)", ("high", "critical")),
+        ("json.NewEncoder(file).Encode(v)", ("high", "critical")),
+    ],
+)
+def test_the_last_write_of_an_answer_fails_when_the_client_is_gone(body, told):
+    (finding,) = findings_of(RULE, {"shop/a.go": go(body)})
+    assert (finding.confidence, finding.severity) == told
+
+
+@pytest.mark.parametrize(
     ("after", "count"),
     [
         ('return fmt.Errorf("no rows")', 0),

@@ -56,6 +56,7 @@ def test_an_error_that_is_nil_is_worth_knowing():
     [
         "line, err := text.ReadBytes(1)",
         "_, err := os.Stat(path)",
+        'cookie, err := r.Cookie("basket")',
         "_, err := prompt.Run()",
         'tty, err := os.OpenFile("/dev/tty", 2, 0)',
     ],

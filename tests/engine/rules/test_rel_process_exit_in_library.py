@@ -346,3 +346,28 @@ def test_what_only_the_start_calls_ends_nobody_else(caller, count):
 def test_who_shuts_down_is_a_hook_unless_a_request_asks_for_it(head, told):
     source = f"import atexit, sys\n\n\ndef shutdown():\n    sys.exit(1)\n\n\n{head}"
     assert [str(each.confidence) for each in findings_of(RULE, {"shop/store.py": source})] == told
+
+
+@pytest.mark.parametrize(
+    ("caller", "others", "count"),
+    [
+        ("main", "", 0),
+        ("main", "func restock() {\n\tstore.Load()\n}\n", 1),
+        ("main", "func init() {\n\tstore.Load()\n}\n", 0),
+        ("serve", "", 1),
+    ],
+)
+def test_a_step_of_main_is_no_library(caller, others, count):
+    main = f'package main\nimport "example.org/shop/store"\nfunc {caller}() {{\n\tstore.Load()\n}}\n{others}'
+    step = GO.replace("os.Exit(1)", "if err := other.Load(); err != nil {\nos.Exit(1)\n}")
+    files = {"go.mod": "module example.org/shop\n", "store/store.go": step, "cmd/shop/main.go": main}
+    assert len(findings_of(RULE, files)) == count
+    files["stock/stock.go"] = main.replace("package main", "package stock").replace(caller, "Take")
+    assert len(findings_of(RULE, files)) == 1
+
+
+def test_what_its_own_package_calls_is_no_step_of_main():
+    main = 'package main\nimport "example.org/shop/store"\nfunc main() {\n\tstore.Load()\n}\n'
+    files = {"go.mod": "module example.org/shop\n", "store/store.go": GO, "main.go": main}
+    files["store/again.go"] = "package store\nfunc Again() {\n\tLoad()\n}\n"
+    assert len(findings_of(RULE, files)) == 1

@@ -240,6 +240,33 @@ def test_a_reader_may_call_itself():
     assert len(marks(source.replace("asRow(JSON", "keep(JSON"), "typescript")) == 1
 
 
+@pytest.mark.parametrize(
+    ("removed", "severity"),
+    [
+        ("shop.getFsOperator()\n.delete(folder);\nHdfsOperator.delete(folder);", ""),
+        ("load(); Files.delete(path); note(path);", ""),
+        ("load(); file.delete(); note(path);", ""),
+        ("load(); fileRepository.delete(file); note(path);", "critical"),
+        ("load(); orders.delete(order); note(path);", "critical"),
+    ],
+)
+def test_a_file_that_stays_behind_is_no_lost_write(removed, severity):
+    (mark,) = marks(f"class A {{ void f() {{ try {{ {removed} }} catch (Exception e) {{ }} }} }}", "java")
+    assert (mark.severity, mark.confidence) == (severity, "")
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("try { x(); } finally { try { // stop it\n client.stop(); } catch (Exception e) { } }", 0),
+        ("try { x(); } finally { try { client.stop(); y(); } catch (Exception e) { } }", 1),
+        ("try { client.stop(); y(); } catch (Exception e) { }", 1),
+    ],
+)
+def test_what_is_stopped_at_the_end_whatever_happened(body, count):
+    assert len(marks(f"class A {{ void f() {{ {body} }} }}", "java")) == count
+
+
 @pytest.mark.parametrize(("call", "severity"), [("delete(picture)", ""), ("rows.delete(row)", "critical")])
 def test_a_delete_of_no_owner_is_no_write(call, severity):
     (mark,) = marks(handled("except RuntimeError:", "pass", call))

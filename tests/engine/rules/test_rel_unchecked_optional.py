@@ -122,6 +122,8 @@ func show(w http.ResponseWriter, r *http.Request) {
         ("out := eval()\nif out.Type() != text { return }\nshow(out.Value().(string))", []),
         ("id, ok := r.Context().Value(key).(int)", []),
         ('id := claims["id"].(string)', [4]),
+        ('name, ok := given["id"]\nuse(name, ok)\nid := token.Claims.(Map)["id"].(string)', []),
+        ('name, ok := given["name"]\nuse(name, ok)\nid := token.Claims.(Map)["id"].(string)', [6]),
         ('v := session.Get("id")\nuse(v.(int))', [5]),
         ('v := session.Get("id")\nif v == nil { return }\nuse(v.(int))', []),
         ("use(value.(int))", []),

@@ -265,6 +265,46 @@ def test_a_limit_of_its_own_may_be_meant(made, confidence):
     assert [mark.confidence for mark in marks_of(RULE, source, "go")] == [confidence]
 
 
+@pytest.mark.parametrize(
+    ("starts", "limit", "count"),
+    [
+        ("go f(ctx, a)", "WithTimeout", 0),
+        ("go func() {\n\t\tf(ctx, a)\n\t}()", "WithDeadline", 0),
+        ("go f(ctx, a)", "WithCancel", 1),
+        ("f(ctx, a)", "WithTimeout", 1),
+    ],
+)
+def test_what_is_started_beside_with_a_limit_of_its_own(starts, limit, count):
+    source = f'package a\nimport "context"\nfunc g(ctx context.Context) {{\n\t{starts}\n}}\n'
+    source += "func f(ctx context.Context, a string) {\n\tlog(ctx, a)\n"
+    source += f"\town, cancel := context.{limit}(context.Background(), limit)\n\tdefer cancel()\n\tload(own, a)\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("work", "count"),
+    [
+        ("case <-own.Done():\n\t\treturn own.Err()", 0),
+        ('case <-own.Done():\n\t\tlogger.ErrorContext(own, "too late")', 0),
+        ("case <-own.Done():\n\t\treturn save(own)", 1),
+        ("case <-ended:\n\t\treturn nil", 1),
+    ],
+)
+def test_a_watch_over_the_time_under_which_no_work_runs(work, count):
+    source = 'package a\nimport ("context"; "time")\nfunc f(ctx context.Context) error {\n\tuse(ctx)\n'
+    source += "\town, cancel := context.WithTimeout(\n\t\tcontext.Background(),\n\t\tlimit,\n\t)\n"
+    source += f"\tdefer cancel()\n\tselect {{\n\t{work}\n\t}}\n\treturn nil\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("ends", "count"), [("signal.NotifyContext(own, os.Interrupt)", 0), ("mark(own)", 1)])
+def test_what_a_signal_to_the_process_ends(ends, count):
+    source = 'package a\nimport ("context"; "os"; "os/signal")\nfunc f(ctx context.Context) {\n\tuse(ctx)\n'
+    source += "\town, cancel := context.WithTimeout(context.Background(), limit)\n\tdefer cancel()\n"
+    source += f"\town, _ = {ends}\n\tload(own)\n}}\n"
+    assert len(marks_of(RULE, source, "go")) == count
+
+
 @pytest.mark.parametrize(("fresh", "count"), [("TODO", 1), ("Background", 0)])
 def test_what_is_not_decided_yet_is_no_clean_up(fresh, count):
     source = f'package a\nimport "context"\nfunc f(ctx context.Context) {{\n\tflush(context.{fresh}())\n}}\n'

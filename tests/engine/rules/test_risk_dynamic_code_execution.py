@@ -75,6 +75,8 @@ def test_java_and_go():
     assert lines_of(RULE, java, "java") == [3]
     assert lines_of(RULE, java.replace("javax.script.ScriptEngine", "a.Model"), "java") == []
     assert lines_of(RULE, java.replace("ScriptEngine e,", "Tariff e,"), "java") == []
+    assert lines_of(RULE, java.replace("ScriptEngine e,", "CompiledScript e,"), "java") == []
+    assert lines_of(RULE, java.replace("e.eval(s)", "eval(e)"), "java") == []
     go = 'package a\nimport "os/exec"\nfunc f(s string) {\nexec.Command("sh", "-c", "ls "+s)\n}'
     assert lines_of(RULE, go, "go") == [4]
     assert lines_of(RULE, go.replace('"ls "+s', '"ls"'), "go") == []

@@ -122,7 +122,10 @@ def test_a_private_transactional_method_has_no_transaction():
     assert (finding.line, finding.confidence) == (3, "high")
 
 
-GO = "package shop\n\nfunc f(db *sql.DB) error {\n\ttx, err := db.Begin()\n%s\ttx.Exec(q)\n\treturn tx.Commit()\n}\n"
+GO = (
+    "package shop\n\nfunc f(db *sql.DB) error {\n\ttx, err := db.Begin()\n%s"
+    "\tif _, err := tx.Exec(q); err != nil {\n\t\treturn err\n\t}\n\treturn tx.Commit()\n}\n"
+)
 
 
 def test_a_go_transaction_needs_a_rollback():
@@ -488,7 +491,8 @@ def test_who_calls_the_caller_opens_the_transaction(opens, count):
     ("body", "confidences"),
     [
         ("\tif _, err := tx.Exec(q); err != nil {\n\t\treturn err\n\t}\n", ["high"]),
-        ("\ttx.Exec(q)\n", ["low"]),
+        ("\ttx.Exec(q)\n", []),
+        ("\tif !rows.Next() {\n\t\tpanic(q)\n\t}\n\ttx.Exec(q)\n", []),
         ("", []),
     ],
 )

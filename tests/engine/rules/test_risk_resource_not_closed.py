@@ -47,6 +47,7 @@ JAVA_FLAGGED = [
     "FileReader r = new FileReader(p); r.read();",
     "BufferedReader r = new BufferedReader(new FileReader(p)); r.readLine();",
     "Stream<String> s = Files.lines(p); s.count();",
+    "Scanner r = new Scanner(new BufferedReader(new FileReader(p))); r.next();",
 ]
 JAVA_FINE = [
     "try (FileReader r = new FileReader(p)) { r.read(); }",
@@ -54,9 +55,12 @@ JAVA_FINE = [
     "FileReader r = new FileReader(p); try { r.read(); } finally { r.close(); }",
     "this.r = new FileReader(p);",
     "StringReader r = new StringReader(p); r.read();",
+    "Scanner r = new Scanner(new InputStreamReader(stream)); r.next();",
+    "Scanner r = new Scanner(new BufferedReader(new InputStreamReader(stream, UTF_8))); r.next();",
 ]
 JAVA_HEAD = (
-    "import java.io.*;\nimport java.io.FileReader;\nimport java.nio.file.Files;\nclass A { Object f(String p) {\n"
+    "import java.io.FileReader;\nimport java.util.Scanner;\nimport java.nio.file.Files;\n"
+    "class A { Object f(String p) {\n"
 )
 
 
