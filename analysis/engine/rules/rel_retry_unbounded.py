@@ -11,8 +11,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_retries import go_try
 from analysis.engine.readers.handlers import comment_above, guarded_text
 from analysis.engine.readers.outside_calls import by_class, what_it_does
+from analysis.engine.readers.promises import awaited_elsewhere, awaits_only_what_keeps_errors
 from analysis.engine.readers.reading import followed, function_name, statements, text_before, within
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
@@ -134,10 +136,6 @@ _GIVEN_ON = re.compile(
 _STARTS_THREAD = re.compile(rb"\b(?:Thread|submit|execute|scheduleWith\w+|runAsync|go)\s*\(?\s*\Z")
 _LAMBDAS = frozenset({"lambda_expression", "lambda", "func_literal", "arrow_function"})
 NEAR = 60  # bytes before a lambda
-_GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]*)\}")
-_WHILE_IT_FAILS = re.compile(r"for\s+\w*[eE]rr\s*!=\s*nil\s*\{")
-_INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
-_GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
 _DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
@@ -157,13 +155,15 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     is_endless = endless is not None and (not text.startswith("do") or _ENDS_ENDLESS.search(text) is not None)
     if not _may_succeed(endless, text):
         return
-    tried = _go_try(text) if file.language == "go" else _tried(loop, file, is_counted=not is_endless)
+    is_go = file.language == "go"
+    tried, awaited = (go_try(text), {}) if is_go else _tried(loop, file, endless, is_counted=not is_endless)
     if tried is None or not _is_attempt(tried, text, endless if is_endless else None, loop, file):
         return
     is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
-    data = None if is_known else _called_in(loop, file)
-    if data is not None and file.language != "go" and not _SUCCEEDS.search(tried):
+    called = {} if is_known else _called_in(loop, file)
+    if called and not is_go and not _SUCCEEDS.search(tried):
         return  # success does not end it: it is no attempt, but the next piece of work
+    data = called | awaited
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
         yield from _without_limit(loop, text, data, file)
     elif not is_endless and not _WAITS.search(text) and not _is_optimistic(text, tried):
@@ -185,19 +185,19 @@ def _is_optimistic(text: str, tried: str) -> bool:
     return _OPTIMISTIC.search(text.replace(tried, "") if _OVER_HTTP.search(tried) else text) is not None
 
 
-def _without_limit(loop: Node, text: str, data: dict[str, str] | None, file: SourceFile) -> Iterator[Mark]:
+def _without_limit(loop: Node, text: str, data: dict[str, str], file: SourceFile) -> Iterator[Mark]:
     if _WAITS_LONGER.search(text):
         return
     name = function_name(loop, file)
     waits = _WAITS.search(text) is not None
     # Who waits between the attempts has thought of them; who does not keeps a struggling service down.
-    is_guess = waits or data is not None or _decides(loop) or _may_wait_for_work(loop, name, text, file)
+    is_guess = waits or "calls" in data or _decides(loop) or _may_wait_for_work(loop, name, text, file)
     message = f"`{name}` tries again for ever{'' if waits else ' and at full speed'} when the call fails"
     severity, confidence = ("info", "low") if is_guess else ("", "")
     yield file.mark(RULE.id, loop, message, severity=severity, confidence=confidence, data=data)
 
 
-def _without_pause(loop: Node, text: str, tried: str, data: dict[str, str] | None, file: SourceFile) -> Iterator[Mark]:
+def _without_pause(loop: Node, text: str, tried: str, data: dict[str, str], file: SourceFile) -> Iterator[Mark]:
     if _is_same_each_time(text, tried):
         message = f"`{function_name(loop, file)}` tries again without a pause when the call fails"
         fix = "Wait exponentially with jitter between the attempts."
@@ -247,7 +247,9 @@ def _called_in(loop: Node, file: SourceFile) -> dict[str, str]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Where no name tells, one of the functions that are called has to leave the process or ask the database, or the
-    class of a field tells."""
+    class of a field tells. Functions that handle their own errors are never tried again."""
+    if awaits_only_what_keeps_errors(mark, place):
+        return None
     if "calls" not in mark.data:
         return place.finding(mark)
     if any(_leaves(call, place) for call in mark.data["calls"].split()):
@@ -273,10 +275,15 @@ def _leaves(call: str, place: Place) -> bool:
 
 def _may_succeed(endless: re.Match[bytes] | None, text: str) -> bool:
     """Whether the loop ends when the call has worked: it is left, or sets what its head asks for."""
-    flag = next((each.decode() for each in endless.groups() if each), "") if endless is not None else ""
-    if flag:
-        return next(followed(flag, text, _given(endless), "_."), None) is not None
+    if endless is not None and any(endless.groups()):
+        return _sets_flag(endless, text)
     return _SUCCEEDS.search(text) is not None
+
+
+def _sets_flag(endless: re.Match[bytes] | None, text: str) -> bool:
+    """Whether a piece of the loop sets what its head waits for; there may be nothing."""
+    flag = next((each.decode() for each in endless.groups() if each), "") if endless is not None else ""
+    return bool(flag) and next(followed(flag, text, _given(endless), "_."), None) is not None
 
 
 def _given(endless: re.Match[bytes] | None) -> re.Pattern[str]:
@@ -354,18 +361,30 @@ def _told(read: Callable[[Node, SourceFile], str]) -> Look:
     return look
 
 
-def _tried(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
-    """What a `try` right in the loop tries, when none of its handlers leaves the loop. Where attempts are counted, the
-    last one may."""
+def _tried(
+    loop: Node, file: SourceFile, endless: re.Match[bytes] | None, *, is_counted: bool
+) -> tuple[str | None, dict[str, str]]:
+    """What a loop tries again, and which functions a script awaits there. None where it tries nothing again, or what
+    it tries handles its own errors."""
+    attempt = _attempt(loop, file, endless, is_counted=is_counted)
+    body = attempt.child_by_field_name("body") if attempt is not None else None
+    if attempt is None or body is None:
+        return None, {}
+    awaited = awaited_elsewhere(attempt, file) if file.language in SCRIPT else None
+    return (None if awaited == {"awaits": ""} else file.text(body)), awaited or {}
+
+
+def _attempt(loop: Node, file: SourceFile, endless: re.Match[bytes] | None, *, is_counted: bool) -> Node | None:
+    """A `try` right in the loop, when none of its handlers leaves the loop or sets what its head waits for. Where
+    attempts are counted, the last one may."""
     for node in within(loop):
         if node.type == "try_statement" and file.loop_of(node) == _index_of(loop, file):
             handlers = [each for each in node.named_children if each.type in _CLAUSES]
             said = [file.text(each) for each in handlers]
             if is_counted and not any(map(_ends_by_leaving, handlers)):
                 said = [_LAST_TIME.sub("", each) for each in said]
-            if handlers and not any(map(_LEAVES.search, said)):
-                body = node.child_by_field_name("body")
-                return file.text(body) if body is not None else None
+            if handlers and not any(_LEAVES.search(each) or _sets_flag(endless, each) for each in said):
+                return node
     return None
 
 
@@ -377,27 +396,6 @@ def _ends_by_leaving(handler: Node) -> bool:
 
 def _index_of(loop: Node, file: SourceFile) -> int | None:
     return next((each.index for each in file.loops if each.node.id == loop.id), None)
-
-
-def _go_try(text: str) -> str | None:
-    """What comes before an `if err != nil` of the loop that only goes on; all of a loop that asks so in its head."""
-    if _WHILE_IT_FAILS.match(text):
-        return text
-    for found in _GO_FAILED.finditer(text):
-        if _is_in_inner_loop(text, found.start()):
-            continue
-        if not _LEAVES.search(found[1]) and ("continue" in found[1] or "Sleep" in found[1]):
-            return text[: found.end()]
-    worked = _GO_WORKED.search(text)
-    return text[: worked.end()] if worked is not None and not _LEAVES.search(text, worked.end()) else None
-
-
-def _is_in_inner_loop(text: str, position: int) -> bool:
-    """Whether a place in a loop of Go stands in another loop of it, which goes on with its next row."""
-    return any(
-        text.count("{", inner.start(), position) > text.count("}", inner.start(), position)
-        for inner in _INNER_LOOP.finditer(text, 1, position)
-    )
 
 
 def _is_same_each_time(text: str, tried: str) -> bool:
