@@ -437,3 +437,12 @@ def test_where_nothing_tells_of_many(name, severity):
     (finding,) = findings_of(RULE, {"shop/a.py": source})
     assert finding.severity == severity
     assert findings_of(RULE, {"shop/management/commands/a.py": source}) == []
+
+
+@pytest.mark.parametrize(("path", "count"), [("frontend/src/stores/file.ts", 0), ("src/stores/file.ts", 1)])
+def test_a_guess_about_what_one_person_picks_is_none(path, count):
+    source = (
+        "export function keep(all: Item[], picked: Item[]) {\n"
+        "  return all.filter((item) => picked.some((each) => each.url === item.url));\n}\n"
+    )
+    assert [str(each.confidence) for each in findings_of(RULE, {path: source})] == ["low"] * count
