@@ -33,6 +33,7 @@ _GO_LINE = re.compile(r"^(module|go|use|require|replace|exclude|retract|toolchai
 _SCRIPT_KEYS = ("name", "main", "module", "types", "typings", "exports", "imports")
 _DEPENDENCY_KEYS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _VERSION = re.compile(r"[\^~>=v ]*(\d{1,3})\b")
+_DEFAULT_CATALOG = "default"  # as pnpm calls the one without a name
 _TSCONFIG_KEYS = frozenset({"compilerOptions", "extends", "references", "include", "files", "exclude"})
 
 
@@ -126,8 +127,12 @@ def _package(document: dict[str, Any]) -> Manifest:
 
 
 def _major_of_express(document: dict[str, Any]) -> Manifest:
-    """From version 5 on Express handles the rejections of its handlers."""
-    found = _VERSION.match(str(_object(document.get("dependencies")).get("express", "")))
+    """From version 5 on Express handles the rejections of its handlers. `catalog:` and `catalog:web` leave the version
+    to a catalog of the workspace."""
+    given = str(_object(document.get("dependencies")).get("express", ""))
+    if given.startswith("catalog:"):
+        return {"catalogs": {"express": given.removeprefix("catalog:") or _DEFAULT_CATALOG}}
+    found = _VERSION.match(given)
     return {"versions": {"express": int(found[1])}} if found is not None else {}
 
 
@@ -246,8 +251,12 @@ def _marks_of_versions(text: str) -> Manifest:
 
 def _read_pnpm(text: str) -> Manifest:
     # As strict as with a policy: a few hundred bytes of merged anchors would cost a plain loader a gigabyte.
-    document = read_yaml(text.encode())
-    return {"kind": "pnpm", "workspaces": _strings(_object(document).get("packages"))}
+    document = _object(read_yaml(text.encode()))
+    catalogs = {_DEFAULT_CATALOG: document.get("catalog")} | _object(document.get("catalogs"))
+    versions = {str(name): _major_of_express({"dependencies": catalog}) for name, catalog in catalogs.items()}
+    given = {name: each["versions"] for name, each in versions.items() if "versions" in each}
+    workspaces = _strings(document.get("packages"))
+    return {"kind": "pnpm", "workspaces": workspaces} | ({"versions": given} if given else {})
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -36,7 +36,10 @@ _FUNCTIONS = (
 _GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_expression"})
 
 
-_SETTLES = re.compile(rb"(?:resolve|reject|done|next|callback|cb|clearTimeout|(?:console|res|toast)\.[\w.()]+)\(")
+_SETTLES = re.compile(
+    rb"(?:resolve|reject|done|next|callback|cb|clearTimeout|(?:console|res|toast|(?:this\.)?logger|log)\.[\w.()]+"
+    rb"|warn|info|debug|log(?:Error|Warning)?)\("
+)
 _GIVES_RESULT = re.compile(rb"\)\s*:\s*(?:Promise<\s*(?:Result|Either)<|ResultAsync<)")  # errors come as values
 _THROWS = re.compile(rb"\bthrow\b")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)

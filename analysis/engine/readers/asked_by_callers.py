@@ -28,7 +28,7 @@ def is_asked_by_callers(call: Node, file: SourceFile) -> bool:
 def _before_each_mention(name: str, index: int, file: SourceFile) -> Iterator[str]:
     """The text of each other function up to where it names this one; nothing for a mention at the top level."""
     own = file.functions[index].node
-    for mention in followed(name.encode(), file.source, _WORD_END, b"_"):
+    for mention in followed(name.encode(), file.source, _WORD_END, b"_."):
         start = mention.end() - len(name)
         if own.start_byte <= start < own.end_byte:
             continue

@@ -1,11 +1,15 @@
 """What the rounds of a loop attempt: what is tried there, and tried again when it fails."""
 
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.promises import awaited_elsewhere
 from analysis.engine.readers.reading import statements, within
+from analysis.engine.rules.base import SCRIPT
 
 HANDLERS = frozenset({"except_clause", "catch_clause"})
 _LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
@@ -18,23 +22,39 @@ _INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
 _GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
 
 
-def tried_in(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
-    """What each round tries, when failing does not leave the loop. Where attempts are counted, the last one may."""
-    return _go_try(file.text(loop)) if file.language == "go" else _tried(loop, file, is_counted=is_counted)
+class Attempt(NamedTuple):
+    """What the rounds of a loop try: its text, and the functions that a script awaits there (see
+    `promises.awaited_elsewhere`)."""
+
+    text: str
+    awaited: dict[str, str]
 
 
-def _tried(loop: Node, file: SourceFile, *, is_counted: bool) -> str | None:
-    """What a `try` right in the loop tries, when none of its handlers leaves the loop. Where attempts are counted, the
-    last one may."""
+def attempt_in(loop: Node, file: SourceFile, *, is_counted: bool, ends: Callable[[str], bool]) -> Attempt | None:
+    """What each round tries, when failing does not leave the loop. Where attempts are counted, the last one may; `ends`
+    says of the text of a handler whether it sets what the head of the loop waits for. None as well where what is tried
+    handles its own errors."""
+    if file.language == "go":
+        text = _go_try(file.text(loop))
+        return Attempt(text, {}) if text is not None else None
+    tried = _try_in(loop, file, is_counted=is_counted, ends=ends)
+    body = tried.child_by_field_name("body") if tried is not None else None
+    if tried is None or body is None:
+        return None
+    awaited = (awaited_elsewhere(tried, file) if file.language in SCRIPT else None) or {}
+    return Attempt(file.text(body), awaited) if awaited != {"awaits": ""} else None
+
+
+def _try_in(loop: Node, file: SourceFile, *, is_counted: bool, ends: Callable[[str], bool]) -> Node | None:
+    """A `try` right in the loop, when none of its handlers leaves or ends the loop."""
     for node in within(loop):
         if node.type == "try_statement" and file.loop_of(node) == _index_of(loop, file):
             handlers = [each for each in node.named_children if each.type in HANDLERS]
             said = [file.text(each) for each in handlers]
             if is_counted and not any(map(_ends_by_leaving, handlers)):
                 said = [_LAST_TIME.sub("", each) for each in said]
-            if handlers and not any(map(_LEAVES.search, said)):
-                body = node.child_by_field_name("body")
-                return file.text(body) if body is not None else None
+            if handlers and not any(_LEAVES.search(each) or ends(each) for each in said):
+                return node
     return None
 
 

@@ -67,8 +67,8 @@ def says_it_may_fail(comment: str) -> bool:
 
 
 def is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
-    """A comment of more than one word inside, one before the `try` that says that it may fail, or a variable named
-    for being ignored; where it is named for not being read, one word is enough."""
+    """A comment of more than one word inside, one before the `try` or last in it that says that it may fail, or a
+    variable named for being ignored; where it is named for not being read, one word is enough."""
     if _MEANT.search(caught):
         return True
     enough = 1 if _NOT_READ.search(caught) else 2
@@ -79,7 +79,16 @@ def is_explained(handler: Node, caught: str, file: SourceFile) -> bool:
         _MAY_FAIL.search(comment_above(each, file)) for each in (attempt, _only_in(attempt))
     ):
         return True
+    if attempt is not None and _MAY_FAIL.search(_said_last(attempt, file)):
+        return True
     return explaining_words(file.text(handler)) >= enough
+
+
+def _said_last(attempt: Node, file: SourceFile) -> str:
+    """The comment that a `try` ends with, right before its handler."""
+    body = attempt.child_by_field_name("body")
+    last = body.named_children[-1] if body is not None and body.named_child_count else None
+    return file.text(last) if last is not None and "comment" in last.type else ""
 
 
 def _only_in(attempt: Node) -> Node:

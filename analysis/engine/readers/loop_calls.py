@@ -1,6 +1,7 @@
 """What a call in a loop gives to the function that it calls, and how many rounds there are, as far as names tell."""
 
 import re
+from collections.abc import Iterator
 
 from analysis.engine.calls import OWN_RECEIVERS
 from analysis.engine.facts import Function, Loop, LoopCall
@@ -24,14 +25,30 @@ def changing_parameters(call: LoopCall, loop: Loop, target: Function) -> frozens
         return frozenset()
     if not variables.isdisjoint(_NAMES.findall(head)):
         return OWN_RECEIVERS
+    return frozenset(
+        name
+        for name, text in _given(rest, target)
+        if not (text.startswith("{") or variables.isdisjoint(_NAMES.findall(text)))
+    )
+
+
+def unchanged_parameters(call: LoopCall, loop: Loop, caller: Function, target: Function) -> frozenset[str]:
+    """The parameters that get the same in each round: what the function around the loop was given itself."""
+    kept = {each.name.lstrip("*&") for each in caller.parameters} - {*loop.variables, *OWN_RECEIVERS}
+    _, bracket, rest = call.anchor.partition("(")
+    given = _given(rest, target) if bracket else ()
+    return frozenset(name for name, text in given if (named := set(_NAMES.findall(text))) and named <= kept)
+
+
+def _given(rest: str, target: Function) -> Iterator[tuple[str, str]]:
+    """The parameters that a call gives something, each with that."""
     names = [each.name.lstrip("*&") for each in target.parameters if each.name not in OWN_RECEIVERS]
-    found: set[str] = set()
     for position, text in enumerate(_arguments(rest)):
-        if text.startswith("{") or variables.isdisjoint(_NAMES.findall(text)):
-            continue
         named = _KEYWORD.match(text)
-        found.update([named[1]] if named is not None else names[position : position + 1])
-    return frozenset(found)
+        if named is not None:
+            yield named[1], text[named.end() :]
+        elif position < len(names):
+            yield names[position], text
 
 
 def rounds_of(loop: Loop, driver: QuerySite | None) -> Size:

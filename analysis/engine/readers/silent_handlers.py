@@ -82,7 +82,7 @@ _DOCUMENTED = re.compile(
 )
 _GIVEN_IF = re.compile(r"(?:if\b[^\n]*\n\s*)?(\w+)\s*=(?!=)[^;\n]*;?(?:\s*\})?")
 _ASKS_ELSEWHERE = re.compile(
-    r"\bawait\b|\b(?:open|fetch\w*|urlopen|input)\(|\.(?:get|post|put|read|load|fetch|query|execute|call|send|run|connect|find|save)\w*\("
+    r"\bawait\b|\b(?:open|fetch\w*|urlopen|input)\(|(?<!\bre)\.(?:get|post|put|read|load|fetch|query|execute|call|send|run|connect|find|save)\w*\("
 )
 _GIVEN_BACK = re.compile(r"return\s+(\w+)\s*;?")
 NEAR = 100  # characters before and behind a `try`
@@ -178,6 +178,17 @@ def handler_that_does_nothing(node: Node, file: SourceFile) -> SilentHandler | N
     return handler if handler.does_nothing or handler.gives_up else None
 
 
+def keeps_default(guarded: str, attempt: Node, file: SourceFile, *, is_broad: bool) -> bool:
+    """Whether all that is tried is to give a variable its value, which has another one from the line before. Who takes
+    every error may ask nobody else for the value: there more can fail than that there is none."""
+    given = _GIVEN_IF.fullmatch(guarded)
+    if given is None or (is_broad and _ASKS_ELSEWHERE.search(guarded)):
+        return False
+    start = attempt.start_byte
+    before = file.source[max(0, start - NEAR) : start].decode("utf-8", "replace")
+    return re.search(rf"\b{given[1]}\s*(?::[^=\n]+)?=(?!=)[^\n]*\n\s*\Z", before) is not None
+
+
 def is_right(handler: SilentHandler) -> bool:
     """Whether one of the reasons holds."""
     return any(reason(handler) for reason in REASONS)
@@ -244,13 +255,9 @@ def _tries_formats(handler: SilentHandler) -> bool:
 
 
 def _has_default(handler: SilentHandler) -> bool:
-    """All that is tried is to give a variable its value, which has another one from the line before."""
-    given = _GIVEN_IF.fullmatch(handler.guarded)
-    if given is None or (handler.is_broad and (not handler.does_nothing or _ASKS_ELSEWHERE.search(handler.guarded))):
+    if handler.is_broad and not handler.does_nothing:
         return False
-    start = handler.attempt.start_byte
-    before = handler.file.source[max(0, start - NEAR) : start].decode("utf-8", "replace")
-    return re.search(rf"\b{given[1]}\s*(?::[^=\n]+)?=(?!=)[^\n]*\n\s*\Z", before) is not None
+    return keeps_default(handler.guarded, handler.attempt, handler.file, is_broad=handler.is_broad)
 
 
 def _cleans_up(handler: SilentHandler) -> bool:

@@ -15,22 +15,31 @@ _TAKEN_FROM = re.compile(r"(?:now\(\)|(?:finish|end|stop)\w*)\s*-\s*\Z")
 _MINUS_START = re.compile(r"\s*-\s*(?:self\.)?\w*(?:start|begin|t0|tic)")
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
 _ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
+_MEMBER = re.compile(r"self\.\w+")
+_GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)\s*")
 _WORD_END = re.compile(r"\b")
 NEAR = 60  # bytes before a call
 
 
 def is_span(call: Node, file: SourceFile) -> bool:
-    """Whether the call is taken from another reading of the same clock, or the other from it."""
+    """Whether the call is taken from another reading of the same clock, or the other from it; a member may keep it."""
     above = call.parent
     if above is None or above.type != "binary_operator" or above.named_child_count != 2:
         return False
     operator = above.child_by_field_name("operator")
+    if operator is None or file.text(operator) != "-":
+        return False
     sides = [file.text(each) for each in above.named_children]
-    return (
-        operator is not None
-        and file.text(operator) == "-"
-        and any(all(map(clock.match, sides)) for clock in (LOCAL_CLOCK, _UTC_CLOCK))
-    )
+    return any(all(_reads(side, clock, file) for side in sides) for clock in (LOCAL_CLOCK, _UTC_CLOCK))
+
+
+def _reads(side: str, clock: re.Pattern[str], file: SourceFile) -> bool:
+    """Whether one side of a difference reads a clock, or is a member that is given nothing else in this file."""
+    if _MEMBER.fullmatch(side) is None:
+        return clock.match(side) is not None
+    source = file.source.decode("utf-8", "replace")
+    given = [source[each.end() :] for each in followed(side, source, _GIVEN, "_.")]
+    return any(map(clock.match, given)) and all(clock.match(each) or each.startswith("None") for each in given)
 
 
 def is_end_of_span(call: Node, file: SourceFile) -> bool:

@@ -57,6 +57,7 @@ _SCRIPT_INSIDE = re.compile(
 )
 # One whole build, named as the package is: `gallery/dist/gallery-native`, which says how to load it.
 _WHOLE_BUILD = re.compile(r"^(?:@[^/]+/)?(\w+)[^/]*/dist/\1[^/]*$")
+_OF_TYPES = re.compile(r"/dist/(?:.*/)?(?:types?|typings)(?:/|$)")  # which are gone when the program runs
 _GATHERS = re.compile(r"(?:^|[-_.])internals?(?=[-_.])", re.IGNORECASE)
 # The documentation of these packages tells to import them, whatever their names say.
 _DOCUMENTED = frozenset({"lxml.etree._Element", "lxml.etree._ElementTree", "slowapi._rate_limit_exceeded_handler"})
@@ -82,6 +83,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             anchor=deep.edge.target,
             suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",
             confidence=_confidence(deep),
+            severity=None if deep.edge.runtime else Severity.INFO,
         )
     inward = codebase.summaries(_inward)
     for path, targets in inward.items():
@@ -98,6 +100,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                     anchor=inside,
                     suggestion=f"Import from the documented entry of `{external.package}`.",
                     confidence=Confidence.LOW if "/dist/" in inside else Confidence.MEDIUM,
+                    severity=Severity.INFO if _OF_TYPES.search(inside) else None,
                 )
 
 

@@ -12,7 +12,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite
 from analysis.engine.readers import query_text
-from analysis.engine.readers.loop_calls import changing_parameters, goes_through_one, rounds_of
+from analysis.engine.readers.loop_calls import changing_parameters, goes_through_one, rounds_of, unchanged_parameters
 from analysis.engine.readers.sizes import Size
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.severity import MILDER
@@ -281,6 +281,8 @@ def _asked(
         return None
     changing = changing_parameters(call, loop, site.function)
     keyed = site.notes.get("keyed", "").split()
+    if keyed and unchanged_parameters(call, loop, caller, site.function).issuperset(keyed):
+        return None
     return None if changing and keyed and changing.isdisjoint(keyed) else site  # the same query in each round
 
 

@@ -354,9 +354,12 @@ def _marks(
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """Everywhere but in commands, of which nobody feels it, and on pages where nothing tells of many."""
-    is_shown = "size" in mark.data and runs_in_browsers(place)
-    return None if is_shown or runs_by_hand(codebase, place.path) else place.finding(mark)
+    """Everywhere but in commands, of which nobody feels it, and on pages where nothing tells of many: what one person
+    looks at or picks."""
+    is_guess = "size" in mark.data or (mark.confidence == "low" and place.facts.language in SCRIPT)
+    if is_guess and runs_in_browsers(place):
+        return None
+    return None if runs_by_hand(codebase, place.path) else place.finding(mark)
 
 
 WATCHES = (

@@ -129,8 +129,8 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         short_name = name.rpartition(".")[2]
         if short_name[:1].isupper():
             is_answer = bool(_BOUNDARY.search(short_name) or _has_status(file.text(raised)))
-            is_mild = is_answer or bool(_LOGGED.search(file.text(body))) or _says_all(raised, handler, file)
-            yield _mark(node, short_name, "from", file, is_mild=is_mild)
+            is_mild = is_answer or bool(_LOGGED.search(file.text(body)))
+            yield _mark(node, short_name, "from", file, is_mild=is_mild, says_all=_says_all(raised, handler, file))
 
 
 def _says_all(raised: Node, handler: Node, file: SourceFile) -> bool:
@@ -188,10 +188,9 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
             and re.search(rf"\b{re.escape(name)}\b", caught_as)
         ):
             continue  # the same again
-        is_mild = bool(_BOUNDARY.search(name) or _tells_all(caught_as, handler, file))
-        is_mild = is_mild or (bool(caught) and _is_answered(caught, node, body, file))
-        is_mild = is_mild or _only_validates(handler, file)
-        yield _mark(node, name, "cause", file, is_mild=is_mild)
+        is_mild = bool(_BOUNDARY.search(name)) or (bool(caught) and _is_answered(caught, node, body, file))
+        says_all = _tells_all(caught_as, handler, file) or _only_validates(handler, file)
+        yield _mark(node, name, "cause", file, is_mild=is_mild, says_all=says_all)
 
 
 def _is_text(name: str, file: SourceFile) -> bool:
@@ -351,9 +350,11 @@ def _is_answered(caught: str, thrown: Node, body: Node, file: SourceFile) -> boo
     )
 
 
-def _mark(node: Node, name: str, link: str, file: SourceFile, *, is_mild: bool) -> Mark:
+def _mark(node: Node, name: str, link: str, file: SourceFile, *, is_mild: bool, says_all: bool = False) -> Mark:
+    """An error whose text says all that there is to say loses hardly anything with its cause."""
     what = "without `from`" if link == "from" else "without the exception that was caught"
-    return file.mark(RULE.id, node, f"`{name}` is raised {what}", severity="info" if is_mild else "")
+    severity, confidence = "info" if is_mild or says_all else "", "low" if says_all else ""
+    return file.mark(RULE.id, node, f"`{name}` is raised {what}", severity=severity, confidence=confidence)
 
 
 WATCHES = (

@@ -11,6 +11,7 @@ from analysis.engine.facts import Function, FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.promises import all_handled, async_function, keeps_its_error, never_rejects
 from analysis.engine.readers.reading import followed, is_named_as_test, short, text_after, text_before
 from analysis.engine.readers.requests_of_pages import settles_as_result, tells_user
@@ -134,7 +135,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None  # the process ends with the error, as it should
     # Only `then` says that it is a promise: the library may resolve it whatever happens.
     if callee is not None and not functions:
-        return place.finding(mark, confidence=Confidence.LOW)
+        is_start = place.index == 0 and runs_in_browsers(place)  # of a page, whose console shows that it did not start
+        return None if is_start else place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 
 from tree_sitter import Node
 
@@ -11,9 +11,10 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers.attempts import HANDLERS, tried_in
+from analysis.engine.readers.attempts import HANDLERS, attempt_in
 from analysis.engine.readers.handlers import comment_above, guarded_text
 from analysis.engine.readers.outside_calls import by_class, what_it_does
+from analysis.engine.readers.promises import awaits_only_what_keeps_errors
 from analysis.engine.readers.reading import followed, function_name, text_before, within
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
@@ -149,13 +150,15 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     is_endless = endless is not None and (not text.startswith("do") or _ENDS_ENDLESS.search(text) is not None)
     if not _may_succeed(endless, text):
         return
-    tried = tried_in(loop, file, is_counted=not is_endless)
-    if tried is None or not _is_attempt(tried, text, endless if is_endless else None, loop, file):
+    attempt = attempt_in(loop, file, is_counted=not is_endless, ends=partial(_sets_flag, endless))
+    if attempt is None or not _is_attempt(attempt.text, text, endless if is_endless else None, loop, file):
         return
+    tried = attempt.text
     is_known = _REMOTE.search(tried) is not None or (is_endless and _FILE.search(tried) is not None)
-    data = None if is_known else _called_in(loop, file)
-    if data is not None and file.language != "go" and not _SUCCEEDS.search(tried):
+    called = {} if is_known else _called_in(loop, file)
+    if called and file.language != "go" and not _SUCCEEDS.search(tried):
         return  # success does not end it: it is no attempt, but the next piece of work
+    data = called | attempt.awaited
     if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
         yield from _without_limit(loop, text, data, file)
     elif not is_endless and not _WAITS.search(text) and not _is_optimistic(text, tried):
@@ -177,19 +180,19 @@ def _is_optimistic(text: str, tried: str) -> bool:
     return _OPTIMISTIC.search(text.replace(tried, "") if _OVER_HTTP.search(tried) else text) is not None
 
 
-def _without_limit(loop: Node, text: str, data: dict[str, str] | None, file: SourceFile) -> Iterator[Mark]:
+def _without_limit(loop: Node, text: str, data: dict[str, str], file: SourceFile) -> Iterator[Mark]:
     if _WAITS_LONGER.search(text):
         return
     name = function_name(loop, file)
     waits = _WAITS.search(text) is not None
     # Who waits between the attempts has thought of them; who does not keeps a struggling service down.
-    is_guess = waits or data is not None or _decides(loop) or _may_wait_for_work(loop, name, text, file)
+    is_guess = waits or "calls" in data or _decides(loop) or _may_wait_for_work(loop, name, text, file)
     message = f"`{name}` tries again for ever{'' if waits else ' and at full speed'} when the call fails"
     severity, confidence = ("info", "low") if is_guess else ("", "")
     yield file.mark(RULE.id, loop, message, severity=severity, confidence=confidence, data=data)
 
 
-def _without_pause(loop: Node, text: str, tried: str, data: dict[str, str] | None, file: SourceFile) -> Iterator[Mark]:
+def _without_pause(loop: Node, text: str, tried: str, data: dict[str, str], file: SourceFile) -> Iterator[Mark]:
     if _is_same_each_time(text, tried):
         message = f"`{function_name(loop, file)}` tries again without a pause when the call fails"
         fix = "Wait exponentially with jitter between the attempts."
@@ -239,7 +242,9 @@ def _called_in(loop: Node, file: SourceFile) -> dict[str, str]:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Where no name tells, one of the functions that are called has to leave the process or ask the database, or the
-    class of a field tells."""
+    class of a field tells. Functions that handle their own errors are never tried again."""
+    if awaits_only_what_keeps_errors(mark, place):
+        return None
     if "calls" not in mark.data:
         return place.finding(mark)
     if any(_leaves(call, place) for call in mark.data["calls"].split()):
@@ -265,10 +270,15 @@ def _leaves(call: str, place: Place) -> bool:
 
 def _may_succeed(endless: re.Match[bytes] | None, text: str) -> bool:
     """Whether the loop ends when the call has worked: it is left, or sets what its head asks for."""
-    flag = next((each.decode() for each in endless.groups() if each), "") if endless is not None else ""
-    if flag:
-        return next(followed(flag, text, _given(endless), "_."), None) is not None
+    if endless is not None and any(endless.groups()):
+        return _sets_flag(endless, text)
     return _SUCCEEDS.search(text) is not None
+
+
+def _sets_flag(endless: re.Match[bytes] | None, text: str) -> bool:
+    """Whether a piece of the loop sets what its head waits for; there may be nothing."""
+    flag = next((each.decode() for each in endless.groups() if each), "") if endless is not None else ""
+    return bool(flag) and next(followed(flag, text, _given(endless), "_."), None) is not None
 
 
 def _given(endless: re.Match[bytes] | None) -> re.Pattern[str]:

@@ -16,7 +16,13 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.handlers import comment_above, explaining_words, says_it_may_fail
 from analysis.engine.readers.promises import keeps_its_error
 from analysis.engine.readers.reading import text_after
-from analysis.engine.readers.silent_handlers import WRITES, SilentHandler, handler_that_does_nothing, is_right
+from analysis.engine.readers.silent_handlers import (
+    WRITES,
+    SilentHandler,
+    handler_that_does_nothing,
+    is_right,
+    keeps_default,
+)
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -177,9 +183,13 @@ def _may_be_empty(handler: SilentHandler) -> bool:
 
 
 def look_at_suppress(call: Node, file: SourceFile) -> Iterator[Mark]:
-    if file.callee(call) == "contextlib.suppress" and any(
-        file.text(each) in ("Exception", "BaseException") for each in file.arguments(call)[0]
-    ):
+    if file.callee(call) != "contextlib.suppress":
+        return
+    statement = file.statement_of(call)
+    body = statement.child_by_field_name("body") if statement.type == "with_statement" else None
+    if body is not None and keeps_default(file.text(body), statement, file, is_broad=True):
+        return
+    if any(file.text(each) in ("Exception", "BaseException") for each in file.arguments(call)[0]):
         yield file.mark(RULE.id, call, "`contextlib.suppress(Exception)` hides every error of its block")
 
 

@@ -20,6 +20,7 @@ from analysis.engine.readers.promises import (
     never_rejects,
 )
 from analysis.engine.readers.reading import followed
+from analysis.engine.readers.script_versions import major_version
 from analysis.engine.rules.base import SCRIPT, Watch
 
 RULE = Rule(
@@ -77,7 +78,7 @@ _OF_A_PAGE = re.compile(
 )
 _OF_BROWSERS = re.compile(rb"\b(?:document|window)\.[a-zA-Z]")
 _EXPRESS = re.compile(r'"express"')
-_EXPRESS_5 = re.compile(r'"express":[5-9]')
+_TAKES_REJECTIONS = 5  # the version of Express from which on it does
 _HANDS_ON = re.compile(r"^express-(?:async-errors|promise-router|async-router)\b")  # wrap every handler by themselves
 _MAKES_ROUTERS = frozenset({"express", "express.Router"})
 _MADE_ROUTER = re.compile(rb"\s*(?::[^=\n]{1,60})?=\s*([\w.]+)\(")
@@ -183,8 +184,9 @@ def _unseen(call: Node, given: Node, callee: str, receiver: str, method: str, fi
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """Express 5 hands the rejection of a handler on by itself."""
     if "library" in mark.data:
-        manifest = nearest_manifest(place, _EXPRESS)
-        if _EXPRESS_5.search(manifest) or '"express-async-errors"' in manifest:
+        if major_version("express", place) >= _TAKES_REJECTIONS:
+            return None
+        if '"express-async-errors"' in nearest_manifest(place, _EXPRESS):
             return None
     if "called" in mark.data and not _rejects(mark.data["called"], place, codebase):
         return None

@@ -21,6 +21,7 @@ from analysis.engine.readers.checked_rows import RowAct, java_act, may_make, scr
 from analysis.engine.readers.checked_rows_drizzle import drizzle_act
 from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
 from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
+from analysis.engine.readers.handlers import is_caught
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 
@@ -71,6 +72,11 @@ _STARTS_SCRIPT = re.compile(
     rb"if\s*\(\s*(?:!\s*)?(?:\(?\s*await\s|\w+(?:\.existsSync\(|(?:\??\.length|\[0\])?\s*[)=!>]|Sync\())"
 )
 _FAILS = re.compile(r"(?i)mkdir|makedirs|\.create(?:File|Directory)\(")
+# The handlers of what fails with files; those of a script take everything.
+_OF_FILES = re.compile(
+    r"except\s*:|\b(?:OSError|IOError|EnvironmentError|FileExistsError|FileAlreadyExistsException|IOException"
+    r"|Exception)\b|catch\s*(?:\(\s*\w+(?:\s*:[^()]*)?\s*\)\s*)?\{"
+)
 _STARTS_UP = re.compile(
     r"(?:^|[._])_*(?:(?:do)?[iI]nit|[sS]etup|[bB]ootstrap|[iI]nstall|main|[lL]isten|[sS]erve)(?![a-z])"
 )
@@ -217,6 +223,8 @@ def _file(act: FileAct | None, branch: Node, file: SourceFile) -> Iterator[Mark]
         if not act.makes and file.is_in(branch, "try"):
             return  # a failure to remove it is handled
         fails = act.makes and _FAILS.search(act.act) is not None
+        if fails and is_caught(branch, file, _OF_FILES):
+            return  # who comes second is told that it is there
         data = {"form": "file"} | ({"fails": "1"} if fails else {"writes": "1"} if act.makes else {})
         yield _at(act.line, branch, file, message, _fix(_FILE_FIX, file), **data)
 

@@ -231,6 +231,8 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     if re.search(rf"catch\b[^{{}}]*\{{[^{{}}]*(?:{freed})[^{{}}]*\bthrow\b", rest):
         return  # released on each way out
     if not re.search(freed, rest):
+        if _released_elsewhere(receiver, release, call, file):
+            return
         yield file.mark(RULE.id, call, f"`{receiver}` is acquired and never released in this function")
     elif not re.search(rf"finally\s*(?:\{{|\()[\s\S]*?(?:{freed})", rest):
         yield file.mark(

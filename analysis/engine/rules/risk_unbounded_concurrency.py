@@ -102,17 +102,12 @@ _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])(loop(\(\))
 _CLIENT = re.compile(
     r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex"
     r"|sequelize|storage)\b[\w.?]*\("
-    r"|\b[A-Z]\w*\.(create|update\w*|delete\w*|destroy|find\w*|insert\w*)\(",
+    r"|\b(?:(?-i:[A-Z])\w*|this)\.(create|update\w*|delete\w*|destroy|find\w*|insert\w*)\(",  # of a model
     re.IGNORECASE,
 )
+# By a verb alone: others, as `store.update(each)`, may stay in the process.
 _IO = re.compile(
-    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex"
-    r"|sequelize|storage)\b[\w.?]*\("
-    r"|\bawait\s+[\w.]*(send|save|create|update|delete|upload|download|load|get|post|put|insert|query|publish"
-    r"|fetch|read|write)\w*\("
-    r"|=>\s*[\w.]*(send|save|create|update|delete|upload|download|load|post|put|insert|query|publish|fetch"
-    r"|read|write)\w*\(",
-    re.IGNORECASE,
+    rf"{_CLIENT.pattern}|(?:\bawait\s+|=>\s*)[\w.]*(?:send|upload|download|post|publish|fetch)\w*\(", re.IGNORECASE
 )
 
 

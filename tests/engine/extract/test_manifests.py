@@ -87,6 +87,14 @@ def test_pnpm_workspace():
     assert read("packages:\n  - 'apps/*'\n") == {"kind": "pnpm", "workspaces": ["apps/*"]}
 
 
+def test_versions_that_a_catalog_of_pnpm_gives():
+    catalogs = "catalog:\n  express: ^5.2.1\n  next: ^16.0.0\ncatalogs:\n  old:\n    express: ^4.18.0\n"
+    versions = {"default": {"express": 5}, "old": {"express": 4}}
+    assert read("packages:\n  - 'apps/*'\n" + catalogs)["versions"] == versions
+    assert read('{"dependencies": {"express": "catalog:"}}')["catalogs"] == {"express": "default"}
+    assert read('{"dependencies": {"express": "catalog:old"}}')["catalogs"] == {"express": "old"}
+
+
 BROKEN = [
     b"",
     b"\xff\xfe\x00",

@@ -159,6 +159,13 @@ class TestDeepImports:
         assert [each.confidence for each in found(arch_deep_import, BILLING | asked)] == [None]
         assert [each.confidence for each in found(arch_deep_import, BILLING | other)] == ["medium"]
 
+    def test_types_alone_are_worth_knowing(self):
+        files = BILLING | {"src/orders/a.ts": [type_only("../billing/invoice")]}
+
+        assert [(str(each.confidence), str(each.severity)) for each in found(arch_deep_import, files)] == [
+            ("low", "info")
+        ]
+
     def test_an_entry_that_others_come_in_by_is_a_border_for_all_of_the_module(self):
         files = BILLING | {"src/billing/store.ts": [], "src/orders/a.ts": ["../billing/store"]}
         users = {f"src/orders/{name}.ts": ["../billing"] for name in "bc"}
@@ -244,6 +251,15 @@ class TestDeepImports:
         }
 
         assert [finding.file for finding in found(arch_deep_import, files)] == ["packages/app/a.ts"]
+
+    @pytest.mark.parametrize(
+        ("target", "severity"),
+        [("@x/saml/dist/typings", "info"), ("got/dist/source/types", "info"), ("x/dist/a", None)],
+    )
+    def test_the_types_of_a_third_party_package(self, target, severity):
+        (finding,) = found(arch_deep_import, {"a.ts": [target]})
+
+        assert (finding.confidence, finding.severity) == ("low", severity)
 
     @pytest.mark.parametrize(
         "files",

@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.engine.facts import Function, Loop, LoopCall, Parameter
-from analysis.engine.readers.loop_calls import changing_parameters, rounds_of
+from analysis.engine.readers.loop_calls import changing_parameters, rounds_of, unchanged_parameters
 
 TARGET = Function("Shop.load", 1, 9, 9, 1, 0, 0, 0, parameters=(Parameter("self"), Parameter("key"), Parameter("kind")))
 
@@ -21,6 +21,22 @@ TARGET = Function("Shop.load", 1, 9, 9, 1, 0, 0, 0, parameters=(Parameter("self"
 def test_what_changes_from_round_to_round(text, expected):
     loop = Loop(0, 1, 3, "for", ("row",), "rows")
     assert changing_parameters(LoopCall("load", 2, True, False, text), loop, TARGET) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("load(row.key,shop)", {"kind"}),
+        ("load(key=text,kind=shop.kind)", {"kind"}),
+        ("load(shop,kind_of(shop))", {"key"}),
+        ("load(row,self.kind)", set()),
+        ("3f2b9a", set()),
+    ],
+)
+def test_what_is_the_same_in_each_round(text, expected):
+    loop = Loop(0, 1, 3, "for", ("row",), "rows")
+    caller = Function("Shop.all", 1, 9, 9, 1, 0, 0, 0, parameters=(Parameter("self"), Parameter("shop")))
+    assert unchanged_parameters(LoopCall("load", 2, True, False, text), loop, caller, TARGET) == expected
 
 
 @pytest.mark.parametrize(

@@ -551,3 +551,19 @@ def test_a_field_of_java_may_be_called_after_what_its_class_keeps(field, found):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(
+    ("head", "given", "found"),
+    [
+        ("def f(rows, shop):", "text, shop", 0),
+        ("def f(rows, shop):", "shop, text", 1),
+        ("def f(rows):", "text, shop_of(rows)", 1),
+    ],
+)
+def test_what_a_function_is_given_is_the_same_in_each_round(head, given, found):
+    source = (
+        "def kept(text, shop):\n    return Order.objects.filter(number=shop).first()\n\n\n"
+        f"{head}\n    for row in rows:\n        text = read(row)\n        kept({given})\n"
+    )
+    assert len(findings(RULE, source)) == found

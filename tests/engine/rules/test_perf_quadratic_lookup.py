@@ -457,3 +457,12 @@ def test_what_only_elements_of_one_kind_are_searched_for_is_searched_seldom(aske
         "    return found;\n  }\n}\n"
     )
     assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]
+
+
+@pytest.mark.parametrize(("path", "count"), [("frontend/src/stores/file.ts", 0), ("src/stores/file.ts", 1)])
+def test_a_guess_about_what_one_person_picks_is_none(path, count):
+    source = (
+        "export function keep(all: Item[], picked: Item[]) {\n"
+        "  return all.filter((item) => picked.some((each) => each.url === item.url));\n}\n"
+    )
+    assert [str(each.confidence) for each in findings_of(RULE, {path: source})] == ["low"] * count

@@ -491,3 +491,15 @@ def test_a_time_without_a_sign_is_part_of_a_name(pattern, count):
         f'return new SimpleDateFormat("{pattern}").format(date);\n}} }}'
     )
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("kept", "count"), [("datetime.now()", 0), ("None", 1), ("row.created", 1), ("datetime.utcnow()", 1)]
+)
+def test_a_member_may_keep_the_other_reading_of_a_span(kept, count):
+    source = (
+        "from datetime import datetime\n\nclass Note:\n    def show(self):\n"
+        f"        self.shown = {kept}\n\n"
+        "    def is_old(self):\n        return datetime.now() - self.shown > self.most\n"
+    )
+    assert len([line for line in lines_of(RULE, source) if line == 8]) == count

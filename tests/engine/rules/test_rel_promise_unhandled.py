@@ -285,3 +285,16 @@ def test_what_a_file_gives_by_default(body, count):
         "src/page.ts": "import load, { Row } from './load';\nexport function f(a) {\n  load(a).then(show);\n}\n",
     }
     assert len([each for each in findings_of(RULE, files) if each.file == "src/page.ts"]) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("frontend/src/main.ts", "{}", 0),
+        ("frontend/src/main.ts", "export function start() {{ {} }}", 1),
+        ("src/main.ts", "{}", 1),
+    ],
+)
+def test_a_page_that_does_not_start_shows_it(path, source, count):
+    start = 'router.isReady().then(() => app.mount("#app"));'
+    assert len(findings_of(RULE, {path: source.format(start)})) == count

@@ -432,3 +432,31 @@ def test_the_class_of_a_field_says_that_it_asks_a_server(kind, count):
     )
     found = findings_of(RULE, {"src/A.java": source})
     assert [(each.line, each.severity, each.confidence) for each in found] == [(4, "info", "low")] * count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("try { await api.load(); } catch (e) { log(e); }", 0),  # never fails, so that the loop ends
+        ("try { await api.load(); } catch (e) { throw e; }", 1),
+        ("await api.load();", 1),
+    ],
+)
+def test_what_handles_its_own_errors_is_not_tried_again(body, count):
+    loop = "while (true) { try { await %s; break; } catch (e) { continue; } }"
+    own = f"class A {{ async prepare() {{ {body} }}\n  async start() {{ {loop % 'this.prepare()'} }} }}"
+    assert len(findings_of(RULE, {"src/a.ts": own})) == count
+    files = {
+        "src/b.ts": f"export async function prepare() {{ {body} }}",
+        "src/a.ts": f"import {{ prepare }} from './b';\nexport async function start() {{ {loop % 'prepare()'} }}",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("failed", "count"), [("log(e); last = true;", 0), ("log(e);", 1), ("other = true;", 1)])
+def test_a_handler_that_sets_what_the_head_waits_for_ends_the_loop(failed, count):
+    source = (
+        "async function f() { let last = false; while (!last) {"
+        f" try {{ await client.load(page); last = true; }} catch (e) {{ {failed} }} }} }}"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count

@@ -724,3 +724,26 @@ def test_what_a_page_does_not_show_is_seen(path, confidence):
         "rel-swallowed-exception", {path: "fetch(address).then((a) => show(a)).catch(() => {});\n"}
     )
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(("said", "count"), [("we do nothing if the copy fails", 0), ("const other = copy(text)", 1)])
+def test_a_comment_right_before_the_handler_says_that_it_may_fail(said, count):
+    source = (
+        "async function copy(text) {\n  try {\n    await clipboard.writeText(text);\n    done(true);\n"
+        f"    // {said}\n  }} catch {{}}\n}}\n"
+    )
+    assert len(marks(source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("before", "tried", "count"),
+    [
+        ("name = 'none'", "name = re.findall('dn=(.*)', text)[0]", 0),
+        ("other = 'none'", "name = re.findall('dn=(.*)', text)[0]", 1),
+        ("name = 'none'", "name = fetch_name(text)", 1),
+        ("name = 'none'", "store(name)", 1),
+    ],
+)
+def test_what_is_suppressed_may_keep_the_value_of_the_line_before(before, tried, count):
+    source = f"from contextlib import suppress\n\ndef f(text):\n    {before}\n    with suppress(Exception):\n"
+    assert len(marks(source + f"        {tried}\n    return name\n")) == count

@@ -725,6 +725,7 @@ def test_the_first_row_of_pgx_and_of_a_chain_over_several_lines(filled, count):
         ("if not page:\n        return show()", "", False),
         ("", "", True),
         ("if not page:\n        return show()", "def other(request):\n    return listed(request)\n", True),
+        ("if not page:\n        return None", "from shop.listed import rows", False),
     ],
 )
 def test_who_calls_has_asked_for_the_same(first, second, flagged):

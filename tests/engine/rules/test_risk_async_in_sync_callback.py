@@ -97,6 +97,20 @@ def test_express_5_takes_rejections(version, count):
     assert len(findings_of(RULE, files)) == count
 
 
+@pytest.mark.parametrize(("version", "count"), [("catalog:", 0), ("catalog:old", 1), ("catalog:gone", 1)])
+def test_a_version_of_express_from_a_catalog_of_the_workspace(version, count):
+    source = (
+        "import express from 'express';\nconst app = express();\napp.get('/x', async (req, res) => { await y(); });\n"
+    )
+    catalogs = "catalog:\n  express: ^5.2.1\ncatalogs:\n  old:\n    express: ^4.21.0\n"
+    files = {
+        "pnpm-workspace.yaml": f"packages:\n  - 'api'\n{catalogs}",
+        "api/package.json": f'{{"dependencies": {{"express": "{version}"}}}}',
+        "api/src/a.ts": source,
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
 def test_a_kept_function_of_a_component_that_keeps_its_errors():
     handler = "try { await get(); return true; } catch { return %s; }"
     source = (

@@ -817,3 +817,12 @@ def test_who_locks_a_row_before_lets_the_second_one_wait(lock, found):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(("caught", "count"), [("OSError as error", 0), ("Exception", 0), ("KeyError", 1)])
+def test_a_folder_that_is_there_already_may_be_handled(caught, count):
+    source = (
+        "import os\n\ndef write(path):\n    try:\n        if not os.path.isdir(path):\n            os.makedirs(path)\n"
+        f"    except {caught}:\n        return False\n"
+    )
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count

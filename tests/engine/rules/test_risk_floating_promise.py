@@ -130,10 +130,14 @@ def test_a_script_that_fails_ends_with_its_trace():
 KEEPS = "export async function log(a) {\n  const body = form(a);\n  try { await post(body); } catch { }\n}\n"
 PASSES_ON = KEEPS.replace("catch { }", "catch (e) { throw wrap(e); }")
 HALF = KEEPS.replace("const body = form(a);", "const body = await form(a);")
+TELLS = KEEPS.replace("const body = form(a);", "if (!a) return warn('nothing');\n  const body = form(a);")
+HANDS_ON = TELLS.replace("return warn('nothing')", "return send('nothing')")
 CHAINED = "export async function log(a) {\n  await post(a).catch(report);\n}\n"
 
 
-@pytest.mark.parametrize(("source", "count"), [(KEEPS, 0), (CHAINED, 0), (PASSES_ON, 1), (HALF, 1)])
+@pytest.mark.parametrize(
+    ("source", "count"), [(KEEPS, 0), (CHAINED, 0), (TELLS, 0), (PASSES_ON, 1), (HALF, 1), (HANDS_ON, 1)]
+)
 def test_a_function_that_handles_what_it_awaits_may_float(source, count):
     assert len(lines_of(RULE, source + "function f(a) {\n  log(a);\n}\n", "typescript")) == count
     elsewhere = "import { log } from './log';\nexport function f(a) {\n  log(a);\n}\n"

@@ -396,3 +396,12 @@ def test_each_way_out_releases(body, lines):
         f"{body}\n        row = self.rows[k]\n        self.lock.release()\n        return row\n"
     )
     assert lines_of(RULE, source) == lines
+
+
+@pytest.mark.parametrize(("other", "count"), [("await this.lock.release();", 0), ("await this.gate.release();", 1)])
+def test_a_lock_of_a_script_that_another_method_releases(other, count):
+    source = (
+        "class Queue {\n  async process() {\n    if (!(await this.lock.acquire())) return;\n    this.work();\n  }\n"
+        f"  async work() {{\n    try {{ await send(); }} finally {{ {other} }}\n  }}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "typescript")) == count

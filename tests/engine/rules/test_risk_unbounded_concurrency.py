@@ -503,3 +503,12 @@ def test_what_is_remembered_is_started_once(kept, count):
 def test_a_thread_for_each_message(entry, count):
     source = f"class A {{\n  {entry}\n  void on(Alert alert) {{\n    new Thread(() -> tell(alert)).start();\n  }}\n}}\n"
     assert [each.line for each in findings_of(RULE, {"src/A.java": source})] == [4] * count
+
+
+@pytest.mark.parametrize(
+    ("started", "count"),
+    [("sendMail(each)", 1), ("state.create(each)", 0), ("fs.readFile(each)", 0), ("api.load(each)", 1)],
+)
+def test_a_verb_alone_may_stay_in_the_process(started, count):
+    source = f"export async function f(all: string[]) {{\n  await Promise.all(all.map((each) => {started}));\n}}\n"
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
