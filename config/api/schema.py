@@ -25,7 +25,7 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import get_lib_doc_excludes
+from drf_spectacular.plumbing import get_lib_doc_excludes, is_list_serializer
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
 from config.api.errors import error_body
@@ -74,6 +74,10 @@ class Schema(AutoSchema):
         name = operation_name(self.get_summary() or "")
         suffix = getattr(self.view, "operation_suffix", "")
         return f"{name}_{suffix}" if suffix else name
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        # drf-spectacular takes whatever an action named `list` answers for an array; here a page is one object.
+        return super()._is_list_view(serializer) if serializer is None else is_list_serializer(serializer)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
