@@ -28,7 +28,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import get_lib_doc_excludes, is_list_serializer
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
-from config.api.errors import error_body
+from config.api.errors import error_body, too_many_requests
 from config.api.plain import PlainSerializer
 from config.api.rates import DEFAULT_RATE, RATES, is_limited
 
@@ -186,7 +186,7 @@ def _complete_operation(method: str, path: str, operation: dict[str, Any]) -> No
         common |= {400: "The body is not valid JSON", 413: "The body is larger than 1024 KiB"}
         common[415] = 'Unsupported media type "text/plain" in request.'
     if is_limited(path):
-        common[429] = "Too many requests; try again in 42 seconds"
+        common[429] = too_many_requests(42)
         limit = RATES.get((method, path.lstrip("/")), DEFAULT_RATE).partition("/")[0]
         operation["description"] = f"{operation.get('description', '')}\n\nAt most {limit} calls a minute.".strip()
     answers = operation["responses"]

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config import errors, urls
+from config.api.errors import too_many_requests
 from tests import factories
 
 
@@ -150,6 +151,10 @@ class TestBody:
         )
         assert _sentence({"non_field_errors": ["Odd."]}) == "Odd."
         assert _sentence({}) == "is not valid"
+
+    @pytest.mark.parametrize(("seconds", "wait"), [(42, "42 seconds"), (1, "1 second")])
+    def test_who_calls_too_often_is_told_when_to_come_back(self, seconds, wait):
+        assert too_many_requests(seconds) == f"Too many requests; try again in {wait}"
 
 
 class TestRequestIds:
