@@ -179,5 +179,13 @@ class TestBrowsers:
         assert response["Access-Control-Allow-Origin"] == settings.APP_ORIGIN
         assert "RateLimit-Remaining" in response["Access-Control-Expose-Headers"]
 
+    @pytest.mark.parametrize("header", ["authorization", "content-type", "if-none-match", "x-request-id"])
+    def test_the_front_end_may_send_the_headers_that_the_api_reads(self, client, settings, header):
+        asked = {"HTTP_ACCESS_CONTROL_REQUEST_METHOD": "GET", "HTTP_ACCESS_CONTROL_REQUEST_HEADERS": header}
+
+        response = client.options("/v1/auth/me", HTTP_ORIGIN=settings.APP_ORIGIN, **asked)
+
+        assert header in response["Access-Control-Allow-Headers"].split(", ")
+
     def test_others_may_not(self, client):
         assert "Access-Control-Allow-Origin" not in client.get("/v1/auth/me", HTTP_ORIGIN="https://evil.example")
