@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from analysis.engine.model import Category, Severity
 from analysis.models import Platform, ScanReport, milliseconds
-from config.api.fields import BlankAsNullField, TextField, TimestampField
+from config.api.fields import BlankAsNullField, ChoiceField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 
 TRENDS_PERIODS = ("7d", "14d", "30d", "60d", "90d")
@@ -20,7 +20,7 @@ class ConnectRepositorySerializer(serializers.Serializer):
         source="full_name",
         error_messages={"invalid": "must have the form owner/name"},
     )
-    platform = serializers.ChoiceField(Platform.choices)
+    platform = ChoiceField(Platform.choices)
     cloneUrl = TextField(max_length=1000, required=False, allow_blank=True, source="clone_url")
     defaultBranch = TextField(max_length=255, required=False, allow_blank=True, source="default_branch")
 
@@ -49,7 +49,7 @@ class ListedRepositorySerializer(RepositorySerializer):
 
 
 class RepositoryQuerySerializer(serializers.Serializer):
-    include = serializers.ChoiceField(["trend"], required=False)
+    include = ChoiceField(["trend"], required=False)
 
 
 class RunSerializer(PlainSerializer):
@@ -147,7 +147,7 @@ class SizedHotspotSerializer(HotspotSerializer):
 
 
 class HotspotQuerySerializer(serializers.Serializer):
-    include = serializers.ChoiceField(["lines"], required=False)
+    include = ChoiceField(["lines"], required=False)
 
 
 class PullRequestSerializer(PlainSerializer):
@@ -287,15 +287,15 @@ class FirstScanSerializer(PlainSerializer):
 
 
 class ViolationQuerySerializer(serializers.Serializer):
-    category = serializers.ChoiceField([category.value for category in Category], required=False)
-    severity = serializers.ChoiceField([severity.value for severity in Severity], required=False)
+    category = ChoiceField([category.value for category in Category], required=False)
+    severity = ChoiceField([severity.value for severity in Severity], required=False)
     module = TextField(required=False, allow_blank=True, max_length=200)
     file = TextField(required=False, allow_blank=True, max_length=1024)
     ruleId = TextField(required=False, allow_blank=True, max_length=64, source="rule_id")
 
 
 class TrendsQuerySerializer(serializers.Serializer):
-    period = serializers.ChoiceField(TRENDS_PERIODS, default="30d")
+    period = ChoiceField(TRENDS_PERIODS, default="30d")
 
     @property
     def days(self) -> int:

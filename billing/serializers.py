@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from billing.models import BillingCycle, Payment, PaymentProvider, Plan, SubscriptionStatus
-from config.api.fields import TextField, TimestampField
+from config.api.fields import ChoiceField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 
 CENT = Decimal("0.01")
@@ -19,15 +19,6 @@ class AmountField(serializers.FloatField):
     def to_representation(self, value: Any) -> Any:
         amount = Decimal(value).quantize(CENT)
         return int(amount) if amount == amount.to_integral_value() else float(amount)
-
-
-class ChoiceField(serializers.ChoiceField):
-    """One of some words; anything that is no string is none of them."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if not isinstance(data, str):
-            self.fail("invalid_choice", input=str(data)[:40])
-        return super().to_internal_value(data)
 
 
 class PlanLimitsSerializer(PlainSerializer):

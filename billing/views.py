@@ -41,7 +41,7 @@ NEEDS_OWNER = "This needs the role owner or above in the organization"
 NEEDS_ADMIN = "This needs the role admin or above in the organization"
 NOT_SET_UP = "This payment provider is not set up here"
 FAILED = "The provider did not answer; nothing was changed, try again"
-BAD_CHOICE = 'planId: "free" is not a valid choice'
+BAD_CHOICE = "planId: must be one of solo, pro, team, enterprise"
 FROM_PROVIDER = {502: FAILED, 503: NOT_SET_UP}
 
 

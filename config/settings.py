@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from corsheaders.defaults import default_headers
 from django.templatetags.static import static
 from environ import Env
 from redis.backoff import NoBackoff
@@ -304,6 +305,7 @@ SILENCED_SYSTEM_CHECKS = [
 APP_ORIGIN = "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))
 CORS_ALLOWED_ORIGINS = env.words("CORS_ALLOWED_ORIGINS", APP_ORIGIN)
 CORS_URLS_REGEX = r"^/v1/.*$"
+CORS_ALLOW_HEADERS = [*default_headers, "if-none-match", "x-request-id"]
 CORS_EXPOSE_HEADERS = [
     "ETag",
     "RateLimit-Limit",

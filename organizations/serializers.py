@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.serializers import EmailField
-from config.api.fields import TextField, TimestampField
+from config.api.fields import ChoiceField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 from organizations.models import GRANTABLE_ROLES, Role
 from organizations.services.organizations import SLUG
@@ -71,12 +71,12 @@ class MemberSerializer(PlainSerializer):
 
 
 class ChangeRoleSerializer(serializers.Serializer):
-    role = serializers.ChoiceField(choices=GRANTABLE_ROLES)
+    role = ChoiceField(choices=GRANTABLE_ROLES)
 
 
 class InviteMemberSerializer(serializers.Serializer):
     email = EmailField(max_length=254)
-    role = serializers.ChoiceField(choices=GRANTABLE_ROLES, required=False)
+    role = ChoiceField(choices=GRANTABLE_ROLES, required=False)
 
 
 class InvitationSerializer(PlainSerializer):

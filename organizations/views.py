@@ -168,7 +168,7 @@ class MemberViewSet(ViewSet):
         response=MemberSerializer,
         request_example={"role": "admin"},
         example={**examples.MEMBER, "role": "admin"},
-        errors={400: 'role: "owner" is not a valid choice', 403: OWNER_STAYS, 404: UNKNOWN_MEMBER},
+        errors={400: "role: must be one of admin, member", 403: OWNER_STAYS, 404: UNKNOWN_MEMBER},
     )
     def update(self, request: SignedInRequest, organization_id: str, user_id: str) -> Response:
         organization = organization_for(request.user, organization_id, at_least=Role.ADMIN)

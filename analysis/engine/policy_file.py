@@ -39,20 +39,20 @@ def parse_policy(mapping: Any, *, known_rules: Collection[str] = ()) -> Policy:
     With `known_rules`, an exception for any other rule is refused.
     """
     fields = _object(mapping, "", FIELDS)
-    gates = _object(fields.get("gates") or {}, "gates", ("block_merge", "warn"))
+    gates = _object(_given(fields, "gates", {}), "gates", ("block_merge", "warn"))
     exemptions = _entries(
         fields.get("exceptions"), "exceptions", lambda entry, path: _exemption(entry, path, known_rules), MOST_GLOBS
     )
     layers = _entries(fields.get("layers"), "layers", _layer, MOST_GLOBS)
     _refuse_twice([layer.name for layer in layers], "layers", "name")
     return Policy(
-        stack=_stack(fields.get("stack") or {}),
-        architecture=_text(fields.get("architecture") or "", "architecture"),
+        stack=_stack(_given(fields, "stack", {})),
+        architecture=_text(_given(fields, "architecture", ""), "architecture"),
         layers=layers,
         block_merge=_entries(gates.get("block_merge"), "gates.block_merge", _gate, MOST_GATES),
         warn=_entries(gates.get("warn"), "gates.warn", _gate, MOST_GATES),
         exemptions=exemptions,
-        data_volumes=_volumes(fields.get("data_volumes") or {}),
+        data_volumes=_volumes(_given(fields, "data_volumes", {})),
     )
 
 
@@ -90,7 +90,7 @@ def default_policy(stack: Stack) -> Policy:
 
 def _stack(value: Any) -> Stack:
     fields = _object(value, "stack", STACK_FIELDS)
-    return Stack(**{name: _text(fields.get(name) or "", f"stack.{name}") for name in STACK_FIELDS})
+    return Stack(**{name: _text(_given(fields, name, ""), f"stack.{name}") for name in STACK_FIELDS})
 
 
 def _layer(value: Any, path: str) -> Layer:
@@ -144,6 +144,12 @@ def _object(value: Any, path: str, names: Collection[str], *, required: bool = F
         if required and value.get(name) is None:
             raise PolicyInvalid(f"{path}.{name}", "is required")
     return value
+
+
+def _given(fields: Mapping[str, Any], name: str, empty: Any) -> Any:
+    """The field as it was written, `empty` where it was left out."""
+    value = fields.get(name)
+    return empty if value is None else value
 
 
 def _entries(value: Any, path: str, read: Callable[[Any, str], _Entry], most: int) -> tuple[_Entry, ...]:

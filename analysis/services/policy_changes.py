@@ -82,7 +82,9 @@ def _replace(repository: Repository, policy: Policy, changed_by: User, *, action
     before = _contents(stored)
     body = to_mapping(policy)
     packs = [*(name for name in stored.packs if name != pack), pack] if pack else stored.packs
-    _store(stored, body=body, packs=packs, replaced=before, changed_by=changed_by)
+    # A change that is sent a second time changes nothing: what the first one replaced is what undoing goes back to.
+    replaced = stored.replaced if before == {"body": body, "packs": packs} else before
+    _store(stored, body=body, packs=packs, replaced=replaced, changed_by=changed_by)
     _record(repository, changed_by, action, before["body"], body, **({"pack": pack} if pack else {}))
 
 

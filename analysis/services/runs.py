@@ -11,7 +11,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from accounts.models import User
@@ -181,7 +181,7 @@ def _claim(run: Run, now: datetime) -> bool:
                     lease=uuid.uuid4(),
                     lease_until=now + settings.RUN_LEASE,
                     attempts=F("attempts") + 1,
-                    started_at=Coalesce("started_at", Value(now)),
+                    started_at=Coalesce("started_at", Greatest(Value(now), "queued_at")),
                 )
             )
     except IntegrityError:  # another scan of the same repository has started in between

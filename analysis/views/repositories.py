@@ -35,7 +35,7 @@ class RepositoryViewSet(ViewSet):
         response=ListedRepositorySerializer(many=True),
         parameters=[query("include", about="What to add to each repository.", enum=["trend"])],
         example=[examples.REPOSITORY],
-        errors={400: 'include: "x" is not a valid choice.'},
+        errors={400: "include: must be one of trend"},
     )
     def list(self, request: SignedInRequest) -> HttpResponseBase:
         asked = RepositoryQuerySerializer(data=request.query_params)

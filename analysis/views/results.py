@@ -56,7 +56,7 @@ class ResultViewSet(ViewSet):
         response=page(ViolationSerializer),
         parameters=[*FILTERS, *PAGE],
         example=examples.a_page(examples.VIOLATION),
-        errors={400: 'severity: "grave" is not a valid choice', **UNKNOWN},
+        errors={400: "severity: must be one of info, warning, critical", **UNKNOWN},
     )
     def violations(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
@@ -80,7 +80,7 @@ class ResultViewSet(ViewSet):
         response=TrendsSerializer,
         parameters=[query("period", about="How far back.", enum=TRENDS_PERIODS, default="30d")],
         example=examples.TRENDS,
-        errors={400: 'period: "1y" is not a valid choice', **UNKNOWN},
+        errors={400: "period: must be one of 7d, 14d, 30d, 60d, 90d", **UNKNOWN},
     )
     def trends(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
@@ -99,7 +99,7 @@ class ResultViewSet(ViewSet):
         response=SizedHotspotSerializer(many=True),
         parameters=[query("include", about="What to add to each hotspot.", enum=["lines"])],
         example=[examples.HOTSPOT],
-        errors={400: 'include: "x" is not a valid choice.', **UNKNOWN},
+        errors={400: "include: must be one of lines", **UNKNOWN},
     )
     def hotspots(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)

@@ -80,7 +80,7 @@ class ViolationFileViewSet(ViewSet):
         media_type=CSV,
         parameters=FILTERS,
         example=examples.CSV,
-        errors={400: 'severity: "grave" is not a valid choice', 404: access.UnknownRepository.message},
+        errors={400: "severity: must be one of info, warning, critical", 404: access.UnknownRepository.message},
     )
     def csv(self, request: SignedInRequest, repository_id: str) -> StreamingHttpResponse:
         repository = access.repository_for(request.user, repository_id)

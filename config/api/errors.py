@@ -36,6 +36,11 @@ def error_body(status: int, message: str) -> dict[str, Any]:
     return {"statusCode": status, "message": phrase if status == HTTPStatus.UNAUTHORIZED else message, "error": phrase}
 
 
+def too_many_requests(seconds: int) -> str:
+    """What a caller over a limit is told; `seconds` until the next window."""
+    return f"Too many requests; try again in {seconds} second{'' if seconds == 1 else 's'}"
+
+
 def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Answer an exception of a view; None lets Django log it and call `server_error`."""
     exception = _counted(exception, context)
@@ -51,6 +56,8 @@ def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(exception, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         return _answer(HTTPStatus.UNAUTHORIZED, "")
     headers = {name: response[name] for name in ("Retry-After", "Allow") if name in response}
+    if isinstance(exception, exceptions.Throttled):
+        return _answer(response.status_code, too_many_requests(int(headers["Retry-After"])), headers)
     return _answer(response.status_code, _sentence(response.data), headers)
 
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -22,6 +22,17 @@ class BlankAsNullField(serializers.CharField):
 
     def to_representation(self, value: str) -> str | None:  # type: ignore[override]
         return value or None
+
+
+class ChoiceField(serializers.ChoiceField):
+    """One of some words. Whoever sends anything else is told which there are."""
+
+    default_error_messages: ClassVar = {"invalid_choice": "must be one of {choices}"}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str) or data not in self.choices:
+            self.fail("invalid_choice", choices=", ".join(self.choices))
+        return super().to_internal_value(data)
 
 
 class TextField(serializers.CharField):

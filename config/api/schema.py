@@ -25,10 +25,10 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import get_lib_doc_excludes
+from drf_spectacular.plumbing import get_lib_doc_excludes, is_list_serializer
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
-from config.api.errors import error_body
+from config.api.errors import error_body, too_many_requests
 from config.api.plain import PlainSerializer
 from config.api.rates import DEFAULT_RATE, RATES, is_limited
 
@@ -74,6 +74,10 @@ class Schema(AutoSchema):
         name = operation_name(self.get_summary() or "")
         suffix = getattr(self.view, "operation_suffix", "")
         return f"{name}_{suffix}" if suffix else name
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        # drf-spectacular takes whatever an action named `list` answers for an array; here a page is one object.
+        return super()._is_list_view(serializer) if serializer is None else is_list_serializer(serializer)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -182,7 +186,7 @@ def _complete_operation(method: str, path: str, operation: dict[str, Any]) -> No
         common |= {400: "The body is not valid JSON", 413: "The body is larger than 1024 KiB"}
         common[415] = 'Unsupported media type "text/plain" in request.'
     if is_limited(path):
-        common[429] = "Too many requests; try again in 42 seconds"
+        common[429] = too_many_requests(42)
         limit = RATES.get((method, path.lstrip("/")), DEFAULT_RATE).partition("/")[0]
         operation["description"] = f"{operation.get('description', '')}\n\nAt most {limit} calls a minute.".strip()
     answers = operation["responses"]

@@ -300,6 +300,13 @@ class TestUndo:
 
         assert as_admin.post(url_of(judged_shop, "policy/undo")).json()["architecture"] == "two"
 
+    def test_a_change_that_is_sent_twice_is_undone_as_one(self, as_admin: Any, judged_shop: Repository) -> None:
+        as_admin.put(url_of(judged_shop), {"architecture": "one"})
+        for _ in range(2):
+            as_admin.put(url_of(judged_shop), {"architecture": "two"})
+
+        assert as_admin.post(url_of(judged_shop, "policy/undo")).json()["architecture"] == "one"
+
     def test_the_first_change_goes_back_to_what_the_repository_says(
         self, as_admin: Any, judged_shop: Repository
     ) -> None:

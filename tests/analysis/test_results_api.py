@@ -247,6 +247,11 @@ class TestViolations:
         assert answer.status_code == 400
         assert answer.json()["message"].split(":")[0] in query
 
+    def test_another_word_than_those_of_a_filter_is_told_which_there_are(self, as_member: Any, scanned: Any) -> None:
+        answer = as_member.get(f"/v1/api/repos/{scanned.pk}/violations?severity=grave")
+
+        assert answer.json()["message"] == "severity: must be one of info, warning, critical"
+
     def test_pages(self, as_member: Any, scanned: Any) -> None:
         url = f"/v1/api/repos/{scanned.pk}/violations"
         page = as_member.get(f"{url}?page=2&perPage=2").json()

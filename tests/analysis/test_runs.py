@@ -66,6 +66,14 @@ class TestClaim:
         assert claimed.attempts == 1
         assert runs.claim_next_run(now=NOW) is None
 
+    def test_a_run_never_starts_before_it_was_queued(self, repository: Repository) -> None:
+        queued = runs.request_run(repository=repository)
+
+        claimed = runs.claim_next_run(now=queued.queued_at - timedelta(seconds=1))
+
+        assert claimed is not None
+        assert claimed.started_at == queued.queued_at
+
     def test_two_scans_of_one_repository_never_run_together(self, repository: Repository, settings: Any) -> None:
         settings.RUN_SLOTS = 8
         runs.request_run(repository=repository)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config import errors, urls
+from config.api.errors import too_many_requests
 from tests import factories
 
 
@@ -151,6 +152,10 @@ class TestBody:
         assert _sentence({"non_field_errors": ["Odd."]}) == "Odd."
         assert _sentence({}) == "is not valid"
 
+    @pytest.mark.parametrize(("seconds", "wait"), [(42, "42 seconds"), (1, "1 second")])
+    def test_who_calls_too_often_is_told_when_to_come_back(self, seconds, wait):
+        assert too_many_requests(seconds) == f"Too many requests; try again in {wait}"
+
 
 class TestRequestIds:
     def test_each_answer_has_its_own(self, client):
@@ -173,6 +178,14 @@ class TestBrowsers:
 
         assert response["Access-Control-Allow-Origin"] == settings.APP_ORIGIN
         assert "RateLimit-Remaining" in response["Access-Control-Expose-Headers"]
+
+    @pytest.mark.parametrize("header", ["authorization", "content-type", "if-none-match", "x-request-id"])
+    def test_the_front_end_may_send_the_headers_that_the_api_reads(self, client, settings, header):
+        asked = {"HTTP_ACCESS_CONTROL_REQUEST_METHOD": "GET", "HTTP_ACCESS_CONTROL_REQUEST_HEADERS": header}
+
+        response = client.options("/v1/auth/me", HTTP_ORIGIN=settings.APP_ORIGIN, **asked)
+
+        assert header in response["Access-Control-Allow-Headers"].split(", ")
 
     def test_others_may_not(self, client):
         assert "Access-Control-Allow-Origin" not in client.get("/v1/auth/me", HTTP_ORIGIN="https://evil.example")

@@ -9,6 +9,7 @@ from django.core.cache import caches
 from django.db import connection
 
 from config.api import rates
+from config.api.errors import too_many_requests
 from tests import factories
 
 pytestmark = pytest.mark.usefixtures("rate_limits")
@@ -51,6 +52,7 @@ class TestTable:
         assert response.json()["error"] == "Too Many Requests"
         assert 1 <= int(response["Retry-After"]) <= 60
         assert response["Retry-After"] == response["RateLimit-Reset"]
+        assert response.json()["message"] == too_many_requests(int(response["Retry-After"]))
 
     def test_all_other_operations_share_a_hundred(self, anonymous):
         answers = [anonymous.get(f"/v1/auth/{('idp2', 'codehost1')[number % 2]}") for number in range(101)]

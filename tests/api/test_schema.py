@@ -91,6 +91,17 @@ def test_each_good_answer_has_an_example_that_its_schema_allows(document, operat
     assert not problems_of(document, answers)
 
 
+def test_what_is_asked_for_by_page_is_answered_as_a_page(operations):
+    answers = {
+        name: operation["responses"]["200"]["content"]["application/json"]["schema"]
+        for name, operation in operations.items()
+        if "perPage" in [parameter["name"] for parameter in operation.get("parameters", [])]
+    }
+
+    assert {"GET /api/repos/{repository_id}/runs", "GET /orgs/{organization_id}/audit-log"} <= set(answers)
+    assert not [name for name, schema in answers.items() if not schema.get("$ref", "").endswith("Page")]
+
+
 def test_each_operation_lists_a_good_answer_and_what_can_go_wrong(operations):
     for name, operation in operations.items():
         statuses = {int(status) for status in operation["responses"]}

@@ -95,6 +95,14 @@ class TestCheckoutByCard:
         assert response.status_code == 400
         assert response.json()["message"].startswith(f"{field}: ")
 
+    @pytest.mark.parametrize(
+        ("field", "words"), [("planId", "solo, pro, team, enterprise"), ("billingCycle", "monthly, annual")]
+    )
+    def test_a_bad_choice_is_told_the_good_ones(self, as_owner, order, cardpay, field, words):
+        response = as_owner.post(CARD, {**order, field: "x" * 5000})
+
+        assert response.json()["message"] == f"{field}: must be one of {words}"
+
     @pytest.mark.parametrize("field", ["planId", "billingCycle", "orgId"])
     def test_every_field_is_needed(self, as_owner, order, cardpay, field):
         del order[field]

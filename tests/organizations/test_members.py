@@ -61,6 +61,11 @@ class TestChangeRole:
         assert response.status_code == 400
         assert response.json()["message"].startswith("role: ")
 
+    def test_who_gives_another_role_is_told_which_there_are(self, as_owner, members, other):
+        response = as_owner.put(f"{members}/{other.pk}", {"role": "boss"})
+
+        assert response.json()["message"] == "role: must be one of admin, member"
+
     def test_a_role_is_needed(self, as_owner, members, other):
         assert as_owner.put(f"{members}/{other.pk}", {}).status_code == 400
 
