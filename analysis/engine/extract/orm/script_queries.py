@@ -19,7 +19,7 @@ from analysis.engine.extract.orm.options import (
     pairs,
     paths,
 )
-from analysis.engine.extract.orm.steps import Step, assigned_to, steps_after, takes_length, text_of_callee
+from analysis.engine.extract.orm.steps import MANY_ROWS, Step, assigned_to, steps_after, takes_length, text_of_callee
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark, Query
 
@@ -263,7 +263,7 @@ def _operation(verb: str, positional: list[Node], file: SourceFile) -> str:
     operation = _OPERATIONS[verb]
     if verb in ("save", "insert", "create", "remove") and positional:
         first = positional[0]
-        if first.type == "array" or re.search(r"\.map\(|(?<!status)(?<!s)s$|List$", file.text(first)[:200]):
+        if first.type == "array" or MANY_ROWS.search(file.text(first)[:200]):
             return "bulk_insert" if operation != "delete" else "delete"
     return operation
 
