@@ -12,7 +12,7 @@ from analysis.engine.facts import FileFacts, Mark, Query
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import ANNOTATION, WRITES
+from analysis.engine.queries import ANNOTATION, INSERTS, WRITES
 from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.readers.webhook_views import WORD_OF_HOOKS, is_for_users, routed_classes
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -169,7 +169,9 @@ _HANDLER = re.compile(
 _ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + WORD_OF_HOOKS.decode())
 _IS_OF_HOOKS = re.compile(r"(?i)web_?hook|callback|ipn")
 _NAMELESS = frozenset({"default", "handler", "anonymous"})  # a route of this name means any of many
-_FILE_OF_HOOKS = re.compile(r"(?i)(?:^|/)(?:web_?)?hooks?[.\w-]*\.(?:[jt]s|go)$")
+_FILE_OF_HOOKS = re.compile(
+    r"(?i)(?:^|/)(?:web[_-]?)?hooks?[.\w-]*\.(?:[jt]s|go)$|(?:^|/)(?:web[_-]?hooks?|callbacks)/[\w.-]+\.(?:[jt]s|go)$"
+)
 _MESSAGE = "`{}` acts on every delivery: no event id is stored or checked"
 _CLASSES = frozenset({"class_definition", "class_declaration"})
 _ROUTES, _NAMES = (b"post", b".route", b"methods"), (b"hook", b"ipn", b"callback", b"notif")
@@ -337,9 +339,8 @@ def _is_part_of_another(place: Place) -> bool:
 
 def _adds(callee: Place) -> bool:
     """Whether what a handler calls adds something, rather than set it to a value."""
-    return any(query.function == callee.index and query.operation == "insert" for query in callee.facts.queries) or any(
-        map(_IS_ADDING.search, (callee.function.name, *callee.function.calls))
-    )
+    inserts = (each.operation in INSERTS for each in callee.facts.queries if each.function == callee.index)
+    return any(inserts) or any(map(_IS_ADDING.search, (callee.function.name, *callee.function.calls)))
 
 
 def _is_entry(place: Place) -> bool:
@@ -350,14 +351,15 @@ def _is_entry(place: Place) -> bool:
 
 
 def _is_routed_as_hook(place: Place) -> bool:
-    """Whether a route to the handler, in its own file or another, speaks of webhooks."""
+    """Whether a route to the handler, in its own file or another, speaks of webhooks, or all of its file does."""
     name = place.function.name.rpartition(".")[2]
-    if name in _NAMELESS:
-        return False
-    if _FILE_OF_HOOKS.search(place.path) and any(
+    is_of_hooks = _FILE_OF_HOOKS.search(place.path) is not None
+    if is_of_hooks and any(
         entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries
     ):
         return True
+    if name in _NAMELESS:
+        return False
     named = {place.function.owner.rpartition(".")[2]} if place.facts.language == "python" and name == "post" else {name}
     return any(not named.isdisjoint(handlers) for handlers in place.codebase.summaries(_routed_as_hooks).values())
 
@@ -403,7 +405,7 @@ def _changes_something(mark: Mark, place: Place) -> bool:
     if mark.data["writes"] or any(map(what_it_does, place.function.calls)):
         return True
     return any(
-        any(query.operation in WRITES for query in _queries(each))
+        any(query.operation in WRITES | INSERTS for query in _queries(each))
         or any(map(what_it_does, each.function.calls))
         or (_IS_OF_HOOKS.search(each.function.name) and any(map(_writes, each.function.calls)))
         for each in _callees(place)
