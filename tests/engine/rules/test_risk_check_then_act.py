@@ -817,3 +817,18 @@ def test_who_locks_a_row_before_lets_the_second_one_wait(lock, found):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("if (!row) {\n    return orders().save(orders().create({ reference }));\n  }\n  return row;", [5]),
+        ("if (row) return row;\n  return orders().save({ reference });", [5]),
+        ("if (!row) throw new Error(reference);\n  return orders().save({ ...row, isPaid: true });", []),
+    ],
+)
+def test_a_repository_that_a_function_gives(body, found):
+    source = "import { Order } from './entities';\nconst orders = () => source.getRepository(Order);\n"
+    source += "export async function place(reference) {\n"
+    source += f"  const row = await orders().findOneBy({{ reference }});\n  {body}\n}}\n"
+    assert [each.line - 1 for each in findings_of(RULE, orms.TYPEORM | {"src/a.ts": source})] == found

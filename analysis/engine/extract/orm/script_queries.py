@@ -56,7 +56,7 @@ _BUILT_IN = frozenset("Object Array Map Set JSON Promise Reflect Math Buffer Dat
 _NO_MODELS = ("Repository", "Service", "Manager", "Controller", "Factory", "Helper", "Utils", "Api", "Client")
 _GIVEN = re.compile(r"\.get(?:Custom|Tree|Mongo)?Repository(?:<\w+>)?\(\s*(?:\w+\s*,\s*)?([A-Z]\w*)")
 _NAMED = re.compile(r"\bmodel(?:<[^()]*>)?\(\s*[\"'](\w+)[\"']")
-_MANAGER = re.compile(r"(?:^|\.)(?:\w*[mM]anager|dataSource|\w*[tT]x|trx)$")
+_MANAGER = re.compile(r"(?:^|\.)(?:\w*[mM]anager|em|dataSource|\w*[tT]x|trx)$")
 _OWN = frozenset({"this", "super"})
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 _OWN_MODEL = re.compile(r"this\.(_?[mM]odel|MongooseModel|_?repo(?:sitory)?)$")  # what a class for one model asks
@@ -104,13 +104,14 @@ def _model(call: Node, verb: str, file: SourceFile) -> tuple[str, str] | None:
         makes_only = verb == "create" and found[1] != "mongoose" and file.mentions(b"typeorm")
         is_own_write = receiver in _OWN and verb in _ON_ROWS
         return None if makes_only or is_own_write else found
-    if _MANAGER.search(receiver) and file.mentions(b"typeorm"):
-        first = next(iter(file.arguments(call)[0]), None)
-        named_class = file.text(first) if first is not None and first.type == "identifier" else ""
-        if named_class[:1].isupper():
-            return named_class, "typeorm"
-        return ("", "typeorm") if verb in ("save", "remove") else None
-    return None
+    if not _MANAGER.search(receiver):
+        return None
+    first = next(iter(file.arguments(call)[0]), None)
+    named_class = file.text(first) if first is not None and first.type == "identifier" else ""
+    is_told = file.mentions(b"typeorm")
+    if named_class[:1].isupper() and (is_told or named_class in file.bindings):
+        return named_class, "typeorm" if is_told else "class"  # the manager may come from another file
+    return ("", "typeorm") if is_told and verb in ("save", "remove") else None
 
 
 def model_of(receiver: str, call: Node, file: SourceFile) -> tuple[str, str] | None:
