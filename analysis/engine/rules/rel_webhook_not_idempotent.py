@@ -158,6 +158,13 @@ _ROUTED_BY_PATH = re.compile(
     r"|(?:^|/)[\w-]*(?:web_?hooks?|_ipn|\bipn|callbacks?)(?:/[^/]+|_?\w*)\.py$"
 )
 _REFUSED = re.compile(rb"except\b[^\n:]*\b(?:IntegrityError|UniqueViolation(?:Error)?|DuplicateKeyError)\b")
+_REFUSED_BY_CODE = re.compile(
+    rb"P2002|23505|ER_DUP_ENTRY|UniqueConstraint|\b11000\b|DataIntegrityViolation|DuplicateKeyException"
+)
+_REFUSALS = (
+    *(b"P2002", b"23505", b"ER_DUP_ENTRY", b"UniqueConstraint", b"11000"),
+    *(b"DataIntegrityViolation", b"DuplicateKeyException"),
+)
 _POSTED = re.compile(rb"csrf_exempt|require_POST")
 _POST, _PAGE = (b"POST(", b"POST ="), (b"NextApiReq",)
 _BY_PATH = {"POST": _POST, "handler": _PAGE, "default": _PAGE}  # handlers of Next, and what their files hold
@@ -278,7 +285,11 @@ def look_at_routes(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_duplicate(handler: Node, file: SourceFile) -> Iterator[Mark]:
     """Where a function expects that a row is there already: what a unique key refuses was done before."""
-    if _REFUSED.match(file.source, handler.start_byte):
+    if file.language == "python":
+        is_refused = _REFUSED.match(file.source, handler.start_byte)
+    else:
+        is_refused = _REFUSED_BY_CODE.search(file.source, handler.start_byte, handler.end_byte)
+    if is_refused:
         yield file.mark(RULE.id, handler, "", data={"form": "refused"})
 
 
@@ -373,11 +384,21 @@ def _routed_as_hooks(facts: FileFacts) -> frozenset[str]:
 
 
 def _callees(place: Place) -> Iterator[Place]:
-    """What a handler calls and what that calls: a service between the handler and the rows."""
+    """What a handler calls and what that calls, a service between the handler and the rows, with the functions that
+    stand in those: what runs in a transaction."""
     calls = place.codebase.calls
     direct = calls.callees(Callee(place.path, place.index))
     for callee in dict.fromkeys((*direct, *(inner for each in direct for inner in calls.callees(each)))):
-        yield place.codebase.place(callee.path, callee.position)
+        yield from (place.codebase.place(callee.path, each) for each in _with_nested(callee, place.codebase))
+
+
+def _with_nested(callee: Callee, codebase: Codebase) -> list[int]:
+    """The position of a function and those of the functions in it, which stand behind it."""
+    found = [callee.position]
+    for index, function in enumerate(codebase.files[callee.path].functions[callee.position + 1 :], callee.position + 1):
+        if function.parent in found:
+            found.append(index)
+    return found
 
 
 def _is_guarded(place: Place) -> bool:
@@ -433,4 +454,5 @@ WATCHES = (
     *(Watch("function", look, languages, needs=(*_NEEDS, *_HANDLERS)) for languages in (SCRIPT, JAVA, GO)),
     Watch("module", look_at_routes, PYTHON, needs=(b".as_view(", b"add_resource(")),
     Watch("handler", look_at_duplicate, PYTHON, needs=(b"IntegrityError", b"UniqueViolation"), starts=_REFUSED),
+    Watch("handler", look_at_duplicate, (*SCRIPT, *JAVA), needs=_REFUSALS),
 )

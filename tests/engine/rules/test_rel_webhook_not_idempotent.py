@@ -554,3 +554,20 @@ def test_a_handler_in_a_wrapper_in_a_folder_of_webhooks(path, body, count):
         f"asyncHandler(async (req, res) => {{\n  {body}\n  res.sendStatus(202);\n}}));\n"
     )
     assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(
+    ("caught", "count"),
+    [
+        ("if (e.code === 'P2002') return;\n    throw e;", 0),
+        ("if (e instanceof UniqueConstraintError) return;\n    throw e;", 0),
+        ("log.warn(e);\n    throw e;", 1),
+    ],
+)
+def test_a_service_that_knows_a_delivery_by_its_key(caught, count):
+    service = "export async function append(delivery: string, body: Scan) {\n  try {\n"
+    service += "    await prisma.$transaction(async (tx) => {\n      await tx.receipt.create({ data: { delivery } });\n"
+    service += f"      await tx.scan.create({{ data: body }});\n    }});\n  }} catch (e) {{\n    {caught}\n  }}\n}}\n"
+    route = "import { append } from './scans';\nconst app = express();\napp.post('/hooks/scan', async (req, res) => {\n"
+    route += "  await append(req.headers['x-delivery'], req.body);\n  res.sendStatus(200);\n});\n"
+    assert len(findings_of(RULE, {"src/scans.ts": service, "src/routes.ts": route})) == count
