@@ -305,6 +305,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if place.kind is not FileKind.SOURCE or not _is_entry(place):
         return None
+    if _only_answers_get(place):
+        return None  # whose route stands near one that takes webhooks
     if mark.data["told_by"] == "path" and not _is_routed_by_path(place.path):
         return None
     if mark.data["told_by"] == "other route" and not _is_routed_as_hook(place):
@@ -359,6 +361,11 @@ def _is_entry(place: Place) -> bool:
     return any(
         entry.kind == "request" and entry.function in (name, name.rpartition(".")[2]) for entry in place.facts.entries
     )
+
+
+def _only_answers_get(place: Place) -> bool:
+    routes = [each.detail for each in place.facts.entries if each.function == place.function.name]
+    return bool(routes) and all(each.startswith(("GET ", "HEAD ")) for each in routes)
 
 
 def _is_routed_as_hook(place: Place) -> bool:

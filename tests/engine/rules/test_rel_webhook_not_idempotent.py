@@ -571,3 +571,9 @@ def test_a_service_that_knows_a_delivery_by_its_key(caught, count):
     route = "import { append } from './scans';\nconst app = express();\napp.post('/hooks/scan', async (req, res) => {\n"
     route += "  await append(req.headers['x-delivery'], req.body);\n  res.sendStatus(200);\n});\n"
     assert len(findings_of(RULE, {"src/scans.ts": service, "src/routes.ts": route})) == count
+
+
+def test_a_route_beside_one_that_takes_webhooks():
+    source = "const app = express();\napp.post('/webhooks/pay', takePay);\n"
+    source += "app.get('/accounts/:name/callback', async (req, res) => {\n  await accounts.create(req.query);\n});\n"
+    assert findings_of(RULE, {"src/routes.ts": source}) == []
