@@ -39,6 +39,7 @@ _OF_REQUEST = re.compile(r"\b(?:req|request|ctx|params|query|body|searchParams)\
 _HANDLES = re.compile(r"(?:on|handle)[A-Z]")
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
+_REJECTS = re.compile(r"\brejectOnEmpty\b(?!\s*:\s*false)")
 _TAKEN = re.compile(rb"\s*\)\s*((?:\.rows)?\[0\]\.[\w$]+|\.[\w$]+)")
 _OF_ROWS = re.compile(rb"(?:\.rows)?\[0\]")
 _GIVEN = re.compile(rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\}|\[\s*rows\s*(?:,\s*\w+\s*)?\])\s*=\s*(?:await\s+)?\Z")
@@ -92,6 +93,8 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     if is_taken and not _OF_REQUEST.search(file.text(call)):
         return
     given = [file.text(each) for each in file.arguments(call)[0]]
+    if any(map(_REJECTS.search, given)):
+        return  # Sequelize throws for what is not there
     if len(given) == 1 and (OWN_KEY.fullmatch(given[0]) or (is_taken and _SIGNED_IN.fullmatch(given[0]))):
         return
     if name == "first" and _AGGREGATE.search(file.callee(call)):

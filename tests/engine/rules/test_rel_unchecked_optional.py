@@ -826,3 +826,9 @@ def test_the_first_row_of_drizzle(body, flagged):
 )
 def test_rows_of_a_call_with_types(body, flagged):
     assert bool(findings_of(RULE, {"src/a.ts": f"export async function f(id, text) {{\n{body}\n}}\n"})) is flagged
+
+
+@pytest.mark.parametrize(("options", "flagged"), [("{ rejectOnEmpty: true }", False), ("{ paranoid: false }", True)])
+def test_sequelize_may_be_told_to_throw(options, flagged):
+    source = f"export async function f(id) {{\nconst row = await Visit.findByPk(id, {options});\nreturn row.at;\n}}\n"
+    assert bool(findings_of(RULE, {"src/a.js": source})) is flagged
