@@ -119,7 +119,7 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         return None
     asked, rest = question.asked, question.rest
     client = asked["client"]
-    name = client.rpartition(".")[2].removesuffix("()")  # `orders()` gives a repository
+    name = client.removesuffix(".query()").rpartition(".")[2].removesuffix("()")  # `orders()` gives a repository
     is_given = _is_given(name, file)
     if asked["own"] and not is_given:
         return None
@@ -135,11 +135,11 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         made += rf"|\b{word}\s*\.\s*(?:(?:save|create|insert|add|persist)(?:[A-Z]\w*)?)\("
     columns = tuple(re.findall(r"(\w+)\s*[:,}]", (rest.partition("where")[2] or rest)[:200]))
     line = line_of(made, branch, file, inside=question.is_absent)
-    client = _entity(name, file) or client.removesuffix("()")
+    client = _entity(name, file) or name
     unique = asked["verb"] in ("findUnique", "findByPk") or asked["verb"].endswith("ById")
     if not line or is_handled(branch, file) or OF_FILES.search(client):
         return None
-    return RowAct(client.rpartition(".")[2], line, () if asked["own"] else columns, is_unique=unique)
+    return RowAct(client, line, () if asked["own"] else columns, is_unique=unique)
 
 
 def _is_given(client: str, file: SourceFile) -> bool:
