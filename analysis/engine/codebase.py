@@ -1,5 +1,6 @@
 """One state of a repository as rules see it: facts by path, and everything that follows from them."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -27,6 +28,7 @@ REQUEST = "request"
 _QUEUES = frozenset({"celery", "queue"})  # what brings a task or a message, as the entries call it
 MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
+_PACKAGE = re.compile(r"[\w-]+")  # of a registry, without a scope: other names may be paths of the project
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
 T = TypeVar("T")
 _FREE_OF_POLICY = (
@@ -264,8 +266,14 @@ def _async_names(facts: FileFacts) -> frozenset[str]:
 
 
 def _called_names(facts: FileFacts) -> frozenset[str]:
+    """The last names of what a file calls; what a script calls of a package, `express.raw`, is none of the project."""
+    packages = {each.target for each in facts.imports if _PACKAGE.fullmatch(each.target)} if _is_script(facts) else ()
     called = chain.from_iterable(function.calls for function in facts.functions)
-    return frozenset(call.rpartition(".")[2] for call in called)
+    return frozenset(call.rpartition(".")[2] for call in called if call.partition(".")[0] not in packages)
+
+
+def _is_script(facts: FileFacts) -> bool:
+    return facts.language in ("javascript", "typescript", "tsx")
 
 
 def finding_of(mark: Mark, path: str, facts: FileFacts) -> Finding:

@@ -29,6 +29,7 @@ FEW = 10  # rows or rounds that nobody needs to save
 ANNOTATION = "query"  # rule of the marks in which `readers.query_text` notes what the text around a query says
 READS = frozenset({"select", "count", "exists", "aggregate"})
 WRITES = frozenset({"insert", "update", "delete"})
+INSERTS = frozenset({"insert", "bulk_insert"})
 NEEDED = frozenset({"knex"})  # libraries without which what looks like a query is none, see `Query.needs`
 
 # ORMs without lazy row sets

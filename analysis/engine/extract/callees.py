@@ -14,6 +14,7 @@ _DIRECT = re.compile(rb"([\w.$]+)\Z|new\s+([\w.$]+)(?:\Z|<)")
 _STEP = re.compile(rb"(?:\s|//[^\n]*\n|#[^\n]*\n)*\??\.\s*([\w$]+)\(")
 _LITERALS = (b"function", b"func")  # functions called where they stand
 _BRACKET = ord(")")
+AWAIT = b"await "  # which the grammar of TypeScript puts into a call whose types are given
 
 
 def names_of(calls: list[Node], starts: list[int], file: SourceFile) -> list[str]:
@@ -57,7 +58,8 @@ def _beginning(call: Node, start: int, text: bytes, direct: dict[bytes, str], fi
     """The innermost call as the beginning of a longer name; `new Order` is one word."""
     if name := direct[text]:
         return name if len(name) == len(text) else "new" + name
-    return plain_name(file.source[start : file.dialect.callee(call)[1]])
+    first, last = file.dialect.callee(call)
+    return plain_name(file.source[first if text.startswith(AWAIT) else start : last])
 
 
 def _spelled(call: Node, file: SourceFile) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.extract.callees import names_of
+from analysis.engine.extract.callees import AWAIT, names_of
 from analysis.engine.extract.loops import WORD, dependents
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile, innermost_loop, normalised
@@ -99,4 +99,5 @@ def _note(call: Node, start: int, name: str, scope: Scope, file: SourceFile, awa
     text = file.source[start : min(end, start + LONGEST_CALL)]
     changing = dependents(loop, file.source)
     uses = any(map(text.__contains__, changing)) and not changing.isdisjoint(WORD.findall(text))
-    loop.calls.append(LoopCall(name, file.lines.of(start), uses, end in awaited, normalised(text)))
+    is_awaited = end in awaited or text.startswith(AWAIT)
+    loop.calls.append(LoopCall(name, file.lines.of(start), uses, is_awaited, normalised(text)))

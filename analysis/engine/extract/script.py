@@ -33,6 +33,7 @@ _FUNCTIONS = (
     "arrow_function",
     "method_definition",
 )
+_AROUND_AWAIT = frozenset({"instantiation_expression", "non_null_expression"})
 _GIVES_PROMISES = frozenset({"call_expression", "await_expression", "new_expression"})
 
 
@@ -192,9 +193,8 @@ class JavaScript(Dialect):
 
     def callee(self, node: Node) -> tuple[int, int]:
         first = node.child(0)
-        if first.type == "new":
-            first = node.child_by_field_name("constructor") or first
-        return first.start_byte, first.end_byte
+        called = node.child_by_field_name("constructor") if first.type == "new" else _without_await(first)
+        return (called or first).start_byte, (called or first).end_byte
 
     # Definitions
 
@@ -334,6 +334,14 @@ class TypeScript(JavaScript):
 class Tsx(TypeScript):
     name = "tsx"
     grammar = staticmethod(tree_sitter_typescript.language_tsx)
+
+
+def _without_await(called: Node) -> Node:
+    """What is called: the grammar takes `await load<Row>(key)` for a call of `await load`."""
+    inner = called
+    while inner.type in _AROUND_AWAIT and inner.named_child_count:
+        inner = inner.named_children[0]
+    return inner.named_children[0] if inner.type == "await_expression" and inner.named_child_count else called
 
 
 def _has_block(node: Node) -> bool:

@@ -37,7 +37,7 @@ SCRIPT_VALUE = re.compile(
     + rb"(?:\s*(?:!==?\s*(?:null|undefined|0)|>\s*0))?|(?P<inline>!?)\s*\(?\s*await\s+[^\n]{1,300}?)\s*\)\s*[{\w]"
 )
 _SCRIPT_LOADED = (
-    r"(?P<client>[\w.]+?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*"
+    r"(?P<client>[\w.]+?(?:\(\))?)\s*\.\s*(?P<verb>findOne\w*|findFirst|findUnique|findByPk|findById|exists\w*|count\w*"
     r"|(?P<own>(?:find|get|fetch|look[uU]p|load|by|has)(?!All|Many|Every|List)[A-Z]\w*))(?:<[^<>()]*>)?\("
 )
 _GIVEN = re.compile(r"(?:[rR]epo(?:sitory)?|[dD]ao)$")
@@ -119,11 +119,12 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         return None
     asked, rest = question.asked, question.rest
     client = asked["client"]
-    is_given = _is_given(client.rpartition(".")[2], file)
+    name = client.removesuffix(".query()").rpartition(".")[2].removesuffix("()")  # `orders()` gives a repository
+    is_given = _is_given(name, file)
     if asked["own"] and not is_given:
         return None
     word = re.escape(client)
-    short = re.escape(client.rpartition(".")[2])
+    short = re.escape(name)
     made = (
         rf"\b{word}\s*\.\s*save\("
         rf"|\b{word}\s*\.\s*create\((?=[\s\S]{{0,600}}?(?P<written>\b{word}\s*\.\s*save)\()"
@@ -134,11 +135,11 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
         made += rf"|\b{word}\s*\.\s*(?:(?:save|create|insert|add|persist)(?:[A-Z]\w*)?)\("
     columns = tuple(re.findall(r"(\w+)\s*[:,}]", (rest.partition("where")[2] or rest)[:200]))
     line = line_of(made, branch, file, inside=question.is_absent)
-    client = _entity(client.rpartition(".")[2], file) or client
+    client = _entity(name, file) or name
     unique = asked["verb"] in ("findUnique", "findByPk") or asked["verb"].endswith("ById")
     if not line or is_handled(branch, file) or OF_FILES.search(client):
         return None
-    return RowAct(client.rpartition(".")[2], line, () if asked["own"] else columns, is_unique=unique)
+    return RowAct(client, line, () if asked["own"] else columns, is_unique=unique)
 
 
 def _is_given(client: str, file: SourceFile) -> bool:

@@ -24,8 +24,10 @@ from analysis.engine.readers.lookups import (
 from analysis.engine.readers.reading import followed, short, text_before
 
 FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk", "first"})
-ROWS_OF_SCRIPT = frozenset({"query", "findMany", "execute", "raw"})
-_FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.\w+$")
+ROWS_OF_SCRIPT = frozenset({"query", "findMany", "findAll", "execute", "raw", "$queryRaw", "$queryRawUnsafe"})
+STEPS_OF_DRIZZLE = frozenset({"from", "where", "limit", "orderBy", "innerJoin", "leftJoin"})
+_FROM_STORE = re.compile(r"^(?!this\.\w+$)(?!.*[sS]ervice\.\w+$).+\.[\w$]+$")
+_OF_DRIZZLE = re.compile(r"\.select\(\)\.from(?:$|\(\))")
 _OWN_STORE = re.compile(r"^this\.\w*[rR]epo(?:sitory)?\w*\.findById$")  # no library's: it may throw for what is missing
 _CONSTANT = re.compile(r"(^|[./])[A-Z][A-Z0-9_]+\.find$")
 _OF_COMPONENT = re.compile(r"this\.(?:state|props)\.")  # which shows what it has, and is asked for one of them
@@ -37,6 +39,11 @@ _OF_REQUEST = re.compile(r"\b(?:req|request|ctx|params|query|body|searchParams)\
 _HANDLES = re.compile(r"(?:on|handle)[A-Z]")
 _ENDS_STATEMENT = re.compile(rb"[ \t\r]*(?:;|(?://[^\n]*)?[ \t\r]*(?:\n(?!\s*[?.|&!])|\Z))")
 _TAKEN_APART = re.compile(rb"\b(?:const|let|var)\s*\{([^{}=]*)\}\s*=\s*(?:await\s+)?\Z")
+_REJECTS = re.compile(r"\brejectOnEmpty\b(?!\s*:\s*false)")
+_TAKEN = re.compile(rb"\s*\)\s*((?:\.rows)?\[0\]\.[\w$]+|\.[\w$]+)")
+_OF_ROWS = re.compile(rb"(?:\.rows)?\[0\]")
+_GIVEN = re.compile(rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\}|\[\s*rows\s*(?:,\s*\w+\s*)?\])\s*=\s*(?:await\s+)?\Z")
+_GIVEN_FIRST = re.compile(rb"(?:const|let|var)\s+\[\s*(\w+)\s*\]\s*=\s*await\s+\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
 _MAP_OF = re.compile(rb"(?:\??\s*:[^=;\n]*?|[^;\n]{0,60}?=\s*new\s+)Map<\s*([\w.]+)")
 _BEGINS = re.compile(r"/\^?([\w: -]{4,})")
@@ -86,15 +93,17 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     if is_taken and not _OF_REQUEST.search(file.text(call)):
         return
     given = [file.text(each) for each in file.arguments(call)[0]]
+    if any(map(_REJECTS.search, given)):
+        return  # Sequelize throws for what is not there
     if len(given) == 1 and (OWN_KEY.fullmatch(given[0]) or (is_taken and _SIGNED_IN.fullmatch(given[0]))):
         return
     if name == "first" and _AGGREGATE.search(file.callee(call)):
         return  # a number is always given
     after = file.source[call.end_byte : call.end_byte + 60]
-    before = file.source[max(0, call.start_byte - 20) : call.start_byte]
+    before = _text_before(call, 20, file)
     data = _found_by(name, is_taken, file.callee(call))
-    used = re.match(rb"\s*\)\s*(\.[\w$]+|\[0\]\.[\w$]+)", after) if re.search(rb"\(\s*await\s+\Z", before) else None
-    if used is not None and (name in FOUND_ONE) == used[1].startswith(b"."):
+    used = _TAKEN.match(after) if re.search(rb"\(\s*await\s+\Z", before) else None
+    if used is not None and (name in FOUND_ONE) == (_OF_ROWS.match(used[1]) is None):
         message = f"`{short(file.callee(call))}` may find nothing, and `{used[1].decode()}` of it throws"
         yield Missing(call, message, confidence="low" if is_taken else "", data=data)
     elif name in ROWS_OF_SCRIPT and ALWAYS_A_ROW.search(file.text(call)):
@@ -115,9 +124,24 @@ def _found_by(name: str, is_taken: bool, callee: str) -> dict[str, str] | None:
 
 def _is_taken_apart(call: Node, file: SourceFile) -> bool:
     """`const { name } = await repository.findOne(id)`."""
-    start = call.start_byte
-    apart = _TAKEN_APART.search(file.source, max(0, start - NEAR), start)
+    apart = _TAKEN_APART.search(_text_before(call, NEAR, file))
     return apart is not None and apart[1].strip() not in (b"rows", b"data", b"error") and _ends(call, file)
+
+
+def look_at_drizzle(call: Node, file: SourceFile) -> Iterator[Missing]:
+    """`const [row] = await db.select().from(users).where(...)`, and `rows[0]` of it."""
+    callee = file.callee(call)
+    if not _OF_DRIZZLE.search(callee) or file.source[call.end_byte : call.end_byte + 1] == b".":
+        return  # more steps follow
+    if ALWAYS_A_ROW.search(file.text(call)) or is_caught(call, file, FAILS):
+        return
+    before = _text_before(call, 20, file)
+    used = _TAKEN.match(file.source, call.end_byte) if re.search(rb"\(\s*await\s+\Z", before) else None
+    if used is not None and _OF_ROWS.match(used[1]):
+        yield Missing(call, f"`{short(callee)}` may find nothing, and `{used[1].decode()}` of it throws")
+    elif re.search(rb"=\s*await\s+\Z", before):
+        yield from _used_by_variable(call, file, rows=True)
+        yield from _used_by_variable(call, file, given=_GIVEN_FIRST)
 
 
 def look_at_match(call: Node, file: SourceFile) -> Iterator[Missing]:
@@ -199,20 +223,24 @@ def _used_by_variable(
     file: SourceFile,
     *,
     rows: bool = False,
+    given: re.Pattern[bytes] = _GIVEN,
     confidence: str = "medium",
     data: dict[str, str] | None = None,
 ) -> Iterator[Missing]:
     if not _ends(call, file):
         return
-    declared = re.search(
-        rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\}|\[\s*rows\s*(?:,\s*\w+\s*)?\])\s*=\s*(?:await\s+)?\Z",
-        file.source[max(0, call.start_byte - 100) : call.start_byte],
-    )
+    declared = given.search(_text_before(call, 100, file))
     name = declared[1].decode().strip("{}[] ").partition(",")[0] if declared is not None else ""
     used = used_unchecked(name, call, file) if name else None
     if used is not None and used.text.startswith(("[0].", ".rows[0].")) is rows:
         message = f"`{name}` may be missing: `{_shown(call, file)}` gave it, and `{name}{short(used.text, 30)}` throws"
         yield Missing(used.node, message, confidence=confidence, data=data)
+
+
+def _text_before(call: Node, length: int, file: SourceFile) -> bytes:
+    """What stands before the name of a call: the `await` of one with types belongs to its node."""
+    start = file.dialect.callee(call)[0]
+    return file.source[max(0, start - length) : start]
 
 
 def _shown(call: Node, file: SourceFile) -> str:

@@ -10,7 +10,7 @@ from analysis.engine.codebase import Place
 from analysis.engine.extract.script import is_handled, keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
-from analysis.engine.readers.reading import DEFINITIONS, within
+from analysis.engine.readers.reading import DEFINITIONS, awaited_call, within
 
 _HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "method_definition"})
@@ -68,8 +68,9 @@ def never_rejects(function: Node, file: SourceFile) -> bool:
     if keeps_errors(function, file.source):
         return True
     body = function.child_by_field_name("body")
-    awaited = [each.named_children[0] for each in within(body) if each.type == "await_expression"] if body else []
-    return bool(awaited) and all(_handles_its_own(each, file) for each in awaited)
+    nodes = (each for each in within(body) if each.type == "await_expression") if body else ()
+    awaited = [awaited_call(each, file) for each in nodes]
+    return bool(awaited) and all(each is not None and _handles_its_own(each, file) for each in awaited)
 
 
 def awaited_elsewhere(function: Node, file: SourceFile) -> dict[str, str] | None:
@@ -77,12 +78,12 @@ def awaited_elsewhere(function: Node, file: SourceFile) -> dict[str, str] | None
     gives back or throws something else, or where nothing is awaited."""
     body = function.child_by_field_name("body")
     nodes = list(_without_handled(body, file)) if body is not None else []
-    awaited = [each.named_children[0] for each in nodes if each.type == "await_expression" and each.named_child_count]
-    if not awaited or any(each.type != "call_expression" for each in awaited):
+    awaited = [awaited_call(each, file) for each in nodes if each.type == "await_expression"]
+    if not awaited or None in awaited:
         return None
     if any(each.type == "throw_statement" for each in nodes):
         return None
-    names = [file.callee(each) for each in awaited if not _handles_its_own(each, file)]
+    names = [file.callee(each) for each in awaited if each is not None and not _handles_its_own(each, file)]
     return {"awaits": " ".join(dict.fromkeys(names))} if all(names) and not any(" " in name for name in names) else None
 
 
@@ -111,8 +112,6 @@ def awaits_only_what_keeps_errors(mark: Mark, place: Place) -> bool:
 
 
 def _handles_its_own(awaited: Node, file: SourceFile) -> bool:
-    if awaited.type != "call_expression":
-        return False
     callee = file.callee(awaited)
     if callee == "Promise.allSettled" or (callee == "Promise.all" and runs_only_what_keeps_errors(awaited, file)):
         return True

@@ -49,7 +49,9 @@ _ROUTED_BY_PATH = re.compile(
 )
 _ROUTE = re.compile(r"(?i)(?:POST )?(?=/)[^ ]*" + WORD_OF_HOOKS.decode())
 _NAMELESS = frozenset({"default", "handler", "anonymous"})  # a route of this name means any of many
-_FILE_OF_HOOKS = re.compile(r"(?i)(?:^|/)(?:web_?)?hooks?[.\w-]*\.(?:[jt]s|go)$")
+_FILE_OF_HOOKS = re.compile(
+    r"(?i)(?:^|/)(?:web[_-]?)?hooks?[.\w-]*\.(?:[jt]s|go)$|(?:^|/)(?:web[_-]?hooks?|callbacks)/[\w.-]+\.(?:[jt]s|go)$"
+)
 
 
 def told_by(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple[str, bytes]:
@@ -81,14 +83,15 @@ def is_routed_by_path(path: str) -> bool:
 
 
 def is_routed_as_hook(place: Place) -> bool:
-    """Whether a route to the handler, in its own file or another, speaks of webhooks."""
+    """Whether a route to the handler, in its own file or another, speaks of webhooks, or all of its file does."""
     name = place.function.name.rpartition(".")[2]
-    if name in _NAMELESS:
-        return False
-    if _FILE_OF_HOOKS.search(place.path) and any(
+    is_of_hooks = _FILE_OF_HOOKS.search(place.path) is not None
+    if is_of_hooks and any(
         entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries
     ):
         return True
+    if name in _NAMELESS:
+        return False
     named = {place.function.owner.rpartition(".")[2]} if place.facts.language == "python" and name == "post" else {name}
     return any(not named.isdisjoint(handlers) for handlers in place.codebase.summaries(_routed_as_hooks).values())
 

@@ -9,6 +9,7 @@ from analysis.engine.facts import FileFacts, Query
 from analysis.engine.graph import LayerPlace, assign_layers
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.queries import QuerySite
 from analysis.engine.rules.example_models import DJANGO_SHOP
 
 RULE = Rule(
@@ -116,7 +117,7 @@ def _first_queries(codebase: Codebase, handlers: Mapping[str, FileFacts]) -> dic
     """The first query of each handler file. Calls of a repository or DAO that the project wrote itself are none."""
     first: dict[str, Query] = {}
     for site in codebase.queries.sites:
-        if site.path in handlers and _counts(site.query, site.facts):
+        if site.path in handlers and _counts(site.query, site.facts) and not _only_knocks(site):
             known = first.get(site.path)
             if known is None or site.query.line < known.line:
                 first[site.path] = site.query
@@ -152,8 +153,16 @@ def _counts(query: Query, facts: FileFacts) -> bool:
 
 def _is_of_health(name: str, query: Query) -> bool:
     """Whether the database is asked only whether it is there."""
-    is_of_no_table = query.orm == "sql" and not query.model and not query.filters
-    return _HEALTH.search(name) is not None or (is_of_no_table and _STATUS.search(name) is not None)
+    return _HEALTH.search(name) is not None or (_is_of_no_table(query) and _STATUS.search(name) is not None)
+
+
+def _only_knocks(site: QuerySite) -> bool:
+    """Whether a file of health checks asks the database for nothing of a table: `SELECT 1`."""
+    return _is_of_no_table(site.query) and _HEALTH.search(site.path.rpartition("/")[2]) is not None
+
+
+def _is_of_no_table(query: Query) -> bool:
+    return query.orm == "sql" and not query.model and not query.filters
 
 
 @lru_cache(maxsize=2**16)  # thousands of handlers import the same services

@@ -1,5 +1,6 @@
 """All rows of a table are loaded, then filtered, sorted or summed by the program."""
 
+import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
@@ -50,6 +51,7 @@ def paid(customer):
     given=DJANGO_SHOP,
 )
 
+_KEY_OF_ANOTHER = re.compile(r"\w(?:_id|Id)$")
 _DONE = {"filter": "filtered", "sum": "summed", "sort": "ordered", "group": "grouped"}
 _ADVICE = {
     "filter": "Move the condition on {columns} into the query.",
@@ -67,7 +69,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue  # the query leaves the other rows out already
         if (
             kept
-            and _is_unbounded(site, codebase)
+            and (_is_unbounded(site, codebase) or _is_of_one_parent(site, codebase))
             and site.schema is not None
             and site.schema.columns.keys() >= set(kept[1:])
         ):
@@ -92,6 +94,36 @@ def _is_of_few_parents(site: QuerySite, codebase: Codebase) -> bool:
     )
 
 
+def _is_of_one_parent(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether it asks for the rows of one parent, of a table that grows and whose size nobody declares: how many one
+    has is a guess."""
+    if (
+        site.is_limited
+        or site.query.streaming
+        or site.is_unreadable
+        or site.is_declared
+        or len(site.query.filters) != 1
+    ):
+        return False
+    if "related" in site.notes or _goes_through(site):
+        return False  # the parts of a whole that the program has, or rows that it looks at one by one
+    (condition,) = site.query.filters
+    is_key = condition.operator == "eq" and not condition.constant and _points_to_a_row(condition.column, site)
+    return is_key and grows(site.model, codebase) and not runs_by_hand(codebase, site.path)
+
+
+def _goes_through(site: QuerySite) -> bool:
+    loops = (each for each in site.facts.loops if each.kind == "for" and each.function == site.query.function)
+    return any(each.line == site.line or each.iterable == site.query.variable for each in loops)
+
+
+def _points_to_a_row(column: str, site: QuerySite) -> bool:
+    """Whether a column is a foreign key, by a relation or by its name."""
+    return (site.schema is not None and site.schema.is_foreign_key(column)) or _KEY_OF_ANOTHER.search(
+        column
+    ) is not None
+
+
 def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codebase) -> Finding:
     columns = " and ".join(f"`{name}`" for name in attributes)
     given = " and ".join(f"`{each.column}`" for each in site.query.filters) if site.is_narrowed else ""
@@ -104,7 +136,7 @@ def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codeba
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_ADVICE[work].format(columns=columns),
-        confidence=Confidence.MEDIUM if given else _confidence(site, codebase),
+        confidence=_confidence(site, codebase),
         table=site.table,
         volume=site.volume,
         tags=frozenset({MILDER}) if given else milder(site.path, codebase),
@@ -112,6 +144,9 @@ def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codeba
 
 
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
-    """High where the table surely grows; else a guess, as it may have few rows, or a command runs once."""
+    """High where the table surely grows; else a guess, as it may have few rows, or a command runs once. Of the rows of
+    one parent medium at most."""
+    if site.is_narrowed:
+        return Confidence.MEDIUM if _is_of_few_parents(site, codebase) else Confidence.LOW
     is_sure = grows(site.model, codebase) and not site.looks_small and not runs_by_hand(codebase, site.path)
     return Confidence.HIGH if is_sure else Confidence.LOW

@@ -270,13 +270,19 @@ def _listed(
     function = codebase.files[handler.path].functions[handler.position]
     own = next((each for each in unbounded.get(handler, ()) if _is_of(entry, each.line)), None)
     called = [own] if own else list(_asked_by(handler, entry, unbounded, codebase))
-    if len(called) != 1 or (own is None and _LOOKUPS.search(called[0].function.name)):
+    if len(called) != 1 or (own is None and _is_lookup(called[0])):
         return None
     if any(_PAGINATED_NAMES.search(call) for call in entry.calls or function.calls):
         return None
     if own is None and any("Pageable" in each.annotation for each in function.parameters):
         return None  # which it hands on
     return called[0]
+
+
+def _is_lookup(site: QuerySite) -> bool:
+    """Whether a function makes a table to look things up in of the rows, by its name; one that gives them back as they
+    are does not."""
+    return _LOOKUPS.search(site.function.name) is not None and "returned" not in site.notes
 
 
 def _is_of(entry: Entry, line: int) -> bool:

@@ -13,7 +13,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.reading import COMMENTS, function_name, is_short_list, short
+from analysis.engine.readers.reading import COMMENTS, awaited_call, function_name, is_short_list, short
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -59,7 +59,6 @@ export async function load(a: string, b: string) {
     ),
 )
 
-_CALLS = frozenset({"call", "call_expression"})
 _DEPENDS = re.compile(
     r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
     r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serially)\b"
@@ -125,8 +124,8 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     """`for (const id of ids) all.push(await load(id))`."""
     index = file.loop_of(node)
     loop = file.loops[index] if index is not None else None
-    call = node.named_children[0] if node.named_child_count else None
-    if loop is None or loop.batched or call is None or call.type not in _CALLS or 0 < loop.bound <= IN_A_ROW:
+    call = awaited_call(node, file)
+    if loop is None or loop.batched or call is None or 0 < loop.bound <= IN_A_ROW:
         return
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
     variables = _of_each_round(loop, body)
@@ -158,7 +157,7 @@ def _needs_order(
     if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ") > 1:
         return True
     is_of_round = re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call))
-    if is_of_round is None or _carries(node, variables, body, file) or _feeds_on(body, file.text(call)):
+    if is_of_round is None or _carries(node, call, variables, body, file) or _feeds_on(body, file.text(call)):
         return True
     return any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node))
 
@@ -237,11 +236,11 @@ def _ends_by_result(loop: LoopDraft, variables: tuple[str, ...], body: str) -> b
 
 def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     """Three statements or more, each of which asks something that the others do not need."""
-    source, start = file.source, node.start_byte
+    source, start, end = file.source, node.start_byte, (awaited_call(node, file) or node).end_byte
     begin = _FIRST_WORD.match(source, source.rfind(b"\n", 0, start) + 1, start + 1)
-    if begin is None or source.find(b"await ", node.end_byte, node.end_byte + SPACE_BETWEEN) < 0:
+    if begin is None or source.find(b"await ", end, end + SPACE_BETWEEN) < 0:
         return
-    asked = _AWAITING.match(source, begin.end(), node.end_byte)
+    asked = _AWAITING.match(source, begin.end(), end)
     if asked is None or not _is_asked(asked[2].decode("utf-8", "replace"), file):
         return
     statement = file.statement_of(node)
@@ -346,14 +345,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark)
 
 
-def _carries(node: Node, variables: tuple[str, ...], body: str, file: SourceFile) -> bool:
+def _carries(node: Node, call: Node, variables: tuple[str, ...], body: str, file: SourceFile) -> bool:
     """Whether what one round awaits is what the next one works with."""
     named = re.search(rb"(\w+\.)?([\w$]+)\s*[+]?=\s*\Z", file.source[max(0, node.start_byte - 60) : node.start_byte])
     if named is None or (named[1] is not None and named[1].decode()[:-1] in variables):
         return False  # each round fills its own object
     name = re.escape(named[2].decode("utf-8", "replace"))
     declared = re.search(rf"\b(const|let|var)\s+{name}\b", body) is not None
-    return bool(re.search(rf"\b{name}\b", file.text(node))) or (file.language != "python" and not declared)
+    return bool(re.search(rf"\b{name}\b", file.text(call))) or (file.language != "python" and not declared)
 
 
 WATCHES = (Watch("await", look, (*PYTHON, *SCRIPT)),)

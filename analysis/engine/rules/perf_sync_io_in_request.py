@@ -65,7 +65,7 @@ _CALLS = re.compile(
     r"|crypto\.(?:pbkdf2|scrypt|hkdf|generateKey(?:Pair)?|generatePrime))Sync"
 )
 _START_UP = re.compile(
-    r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|init\w*|start\w*|setup\w*|build\w*|generate\w*|seed\w*)$",
+    r"(^|\.)(load|read)?_?(config|settings|env)\w*$|(^|\.)(main|boot\w*|init\w*|start\w*|setup\w*|build\w*|generate\w*|seed\w*)$",
     re.IGNORECASE,
 )
 _INSTALLS = re.compile(r"(^|/)(?:setup|install(?:er|ation)?|onboarding)(?:/|\.[cm]?[jt]s$)")

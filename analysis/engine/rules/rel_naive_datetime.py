@@ -111,7 +111,8 @@ SAID = 400  # bytes of comments above a statement
 _SAID = re.compile(r"(?:#|//)[^\n]*")
 _TZINFO_POSITION = 7
 # A text that ends with a time of the day, whatever day is put before it: `day + "T00:00:00"`.
-_ENDS_LOCAL = re.compile(r"(?:\+\s*[\"'`]|\}|\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?[\"'`]$")
+_DIGITS = r"(?:\d\d|\$\{[^{}]*\})"  # of the clock, written out or filled in
+_ENDS_LOCAL = re.compile(rf"(?:\+\s*[\"'`]|\}}|\d)[T ]{_DIGITS}:{_DIGITS}(?::{_DIGITS}(?:\.\d+)?)?[\"'`]$")
 _BUILT = frozenset({"binary_expression", "template_string"})
 _LOCAL_TIME = re.compile(r"""["'`]\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?["'`]$""")
 

@@ -17,6 +17,7 @@ from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.promises import awaits_only_what_keeps_errors
 from analysis.engine.readers.reading import followed, function_name, text_before, within
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
+from analysis.engine.readers.shared_clients import by_library
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
 
 RULE = Rule(
@@ -265,7 +266,8 @@ def _is_remote(place: Place) -> bool:
 
 
 def _leaves(call: str, place: Place) -> bool:
-    return what_it_does(by_class(call, place.function, place.facts), place.facts.language) not in ("", "sleeps")
+    named = by_library(by_class(call, place.function, place.facts), place)
+    return what_it_does(named, place.facts.language) not in ("", "sleeps")
 
 
 def _may_succeed(endless: re.Match[bytes] | None, text: str) -> bool:

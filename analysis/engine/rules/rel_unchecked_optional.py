@@ -20,6 +20,8 @@ from analysis.engine.readers.lookups_python import look_at_python
 from analysis.engine.readers.lookups_script import (
     FOUND_ONE,
     ROWS_OF_SCRIPT,
+    STEPS_OF_DRIZZLE,
+    look_at_drizzle,
     look_at_find,
     look_at_found,
     look_at_map,
@@ -133,6 +135,7 @@ WATCHES = (
     Watch("call", _told(look_at_python), PYTHON, names=_PYTHON),
     Watch("call", _told(look_at_find), SCRIPT, names=frozenset({"find"})),
     Watch("call", _told(look_at_found), SCRIPT, names=FOUND_ONE | ROWS_OF_SCRIPT),
+    Watch("call", _told(look_at_drizzle), SCRIPT, needs=(b"drizzle-orm",), names=STEPS_OF_DRIZZLE),
     Watch("call", _told(look_at_match), SCRIPT, names=frozenset({"match", "exec"})),
     Watch("call", _told(look_at_map), SCRIPT, names=frozenset({"get"})),
     Watch("call", _told(look_at_get), JAVA, names=frozenset({"get"})),

@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark, Query
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.queries import ANNOTATION, WRITES
+from analysis.engine.queries import ANNOTATION, INSERTS, WRITES
 from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.readers.webhook_handlers import (
     LONGEST_HEADER,
@@ -141,6 +141,13 @@ _PARSED = re.compile(
     rb"|await req(?:uest)?\.json\(\)|\.(?:ShouldBind|Bind)JSON\(|objectMapper\.read\w+\("
 )
 _REFUSED = re.compile(rb"except\b[^\n:]*\b(?:IntegrityError|UniqueViolation(?:Error)?|DuplicateKeyError)\b")
+_REFUSED_BY_CODE = re.compile(
+    rb"P2002|23505|ER_DUP_ENTRY|UniqueConstraint|\b11000\b|DataIntegrityViolation|DuplicateKeyException"
+)
+_REFUSALS = (
+    *(b"P2002", b"23505", b"ER_DUP_ENTRY", b"UniqueConstraint", b"11000"),
+    *(b"DataIntegrityViolation", b"DuplicateKeyException"),
+)
 _IS_OF_HOOKS = re.compile(r"(?i)web_?hook|callback|ipn")
 _MESSAGE = "`{}` acts on every delivery: no event id is stored or checked"
 
@@ -206,7 +213,11 @@ def look_at_routes(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_duplicate(handler: Node, file: SourceFile) -> Iterator[Mark]:
     """Where a function expects that a row is there already: what a unique key refuses was done before."""
-    if _REFUSED.match(file.source, handler.start_byte):
+    if file.language == "python":
+        is_refused = _REFUSED.match(file.source, handler.start_byte)
+    else:
+        is_refused = _REFUSED_BY_CODE.search(file.source, handler.start_byte, handler.end_byte)
+    if is_refused:
         yield file.mark(RULE.id, handler, "", data={"form": "refused"})
 
 
@@ -216,6 +227,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if place.kind is not FileKind.SOURCE or not _is_entry(place):
         return None
+    if _only_answers_get(place):
+        return None  # whose route stands near one that takes webhooks
     is_of_path = is_routed_by_path(place.path) and _SIGN_IN.search(place.path.encode()) is None
     if mark.data["told_by"] == "path" and not is_of_path:
         return None
@@ -258,9 +271,8 @@ def _is_part_of_another(place: Place) -> bool:
 
 def _adds(callee: Place) -> bool:
     """Whether what a handler calls adds something, rather than set it to a value."""
-    return any(query.function == callee.index and query.operation == "insert" for query in callee.facts.queries) or any(
-        map(_IS_ADDING.search, (callee.function.name, *callee.function.calls))
-    )
+    inserts = (each.operation in INSERTS for each in callee.facts.queries if each.function == callee.index)
+    return any(inserts) or any(map(_IS_ADDING.search, (callee.function.name, *callee.function.calls)))
 
 
 def _is_entry(place: Place) -> bool:
@@ -270,12 +282,27 @@ def _is_entry(place: Place) -> bool:
     )
 
 
+def _only_answers_get(place: Place) -> bool:
+    routes = [each.detail for each in place.facts.entries if each.function == place.function.name]
+    return bool(routes) and all(each.startswith(("GET ", "HEAD ")) for each in routes)
+
+
 def _callees(place: Place) -> Iterator[Place]:
-    """What a handler calls and what that calls: a service between the handler and the rows."""
+    """What a handler calls and what that calls, a service between the handler and the rows, with the functions that
+    stand in those: what runs in a transaction."""
     calls = place.codebase.calls
     direct = calls.callees(Callee(place.path, place.index))
     for callee in dict.fromkeys((*direct, *(inner for each in direct for inner in calls.callees(each)))):
-        yield place.codebase.place(callee.path, callee.position)
+        yield from (place.codebase.place(callee.path, each) for each in _with_nested(callee, place.codebase))
+
+
+def _with_nested(callee: Callee, codebase: Codebase) -> list[int]:
+    """The position of a function and those of the functions in it, which stand behind it."""
+    found = [callee.position]
+    for index, function in enumerate(codebase.files[callee.path].functions[callee.position + 1 :], callee.position + 1):
+        if function.parent in found:
+            found.append(index)
+    return found
 
 
 def _is_guarded(place: Place) -> bool:
@@ -303,7 +330,7 @@ def _changes_something(mark: Mark, place: Place) -> bool:
     if mark.data["writes"] or any(map(what_it_does, place.function.calls)):
         return True
     return any(
-        any(query.operation in WRITES for query in _queries(each))
+        any(query.operation in WRITES | INSERTS for query in _queries(each))
         or any(map(what_it_does, each.function.calls))
         or (_IS_OF_HOOKS.search(each.function.name) and any(map(_writes, each.function.calls)))
         for each in _callees(place)
@@ -331,4 +358,5 @@ WATCHES = (
     *(Watch("function", look, languages, needs=(*_NEEDS, *_HANDLERS)) for languages in (SCRIPT, JAVA, GO)),
     Watch("module", look_at_routes, PYTHON, needs=(b".as_view(", b"add_resource(")),
     Watch("handler", look_at_duplicate, PYTHON, needs=(b"IntegrityError", b"UniqueViolation"), starts=_REFUSED),
+    Watch("handler", look_at_duplicate, (*SCRIPT, *JAVA), needs=_REFUSALS),
 )

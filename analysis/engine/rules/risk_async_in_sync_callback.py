@@ -12,6 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import is_copied_library, nearest_manifest, runs_in_browsers
+from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.readers.promises import (
     async_function,
     async_functions,
@@ -144,8 +145,10 @@ def look_at_condition(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _given(call: Node, given: Node, callee: str, receiver: str, method: str, file: SourceFile) -> Iterator[Mark]:
     if method == "forEach" and receiver:
-        if _awaits(given, file) and not (never_rejects(given, file) and _is_last(call, file)):
-            yield file.mark(RULE.id, call, f"`{callee}` does not wait for the async function it is given")
+        called = _handed_on(given, file)
+        if called or (_awaits(given, file) and not (never_rejects(given, file) and _is_last(call, file))):
+            message = f"`{callee}` does not wait for the async function it is given"
+            yield file.mark(RULE.id, call, message, data={"called": called} if called else None)
     elif method in _PREDICATES and receiver and not file.text(given).startswith("async ()"):
         message = f"`{callee}` sees a promise, which is always true, not the answer of the async function"
         suggestion = "Await the answers first (`Promise.all(items.map(...))`), then select."
@@ -157,13 +160,13 @@ def _given(call: Node, given: Node, callee: str, receiver: str, method: str, fil
         if not _settles_by_hand(given, file):
             message = "The executor of `new Promise` is async: what it throws rejects nothing"
             yield file.mark(RULE.id, call, message, suggestion="Make the enclosing function async and await in it.")
-    elif _awaits(given, file) and not never_rejects(given, file):
+    elif _handed_on(given, file) or (_awaits(given, file) and not never_rejects(given, file)):
         yield from _unseen(call, given, callee, receiver, method, file)
 
 
 def _unseen(call: Node, given: Node, callee: str, receiver: str, method: str, file: SourceFile) -> Iterator[Mark]:
     """An async function that may reject, given to a timer, an emitter or a route."""
-    first = file.arguments(call)[0][0]
+    first, called = file.arguments(call)[0][0], _handed_on(given, file)
     if callee in _TIMERS or (method in _EMITTERS and receiver and first.type == "string"):
         # That `on` belongs to an emitter of Node is a convention: emitters of others may wait for what they call.
         is_known = callee in _TIMERS or _OF_NODE.search(receiver) is not None
@@ -175,10 +178,12 @@ def _unseen(call: Node, given: Node, callee: str, receiver: str, method: str, fi
             severity="info" if first.type == "string" and _OF_A_PAGE.fullmatch(file.text(first)) else "",
             suggestion="Catch inside the function, or end it with `.catch`.",
             confidence="" if is_known else "medium",
-            data=(awaited_elsewhere(given, file) or {}) | {"form": "page" if is_page else "unseen"},
+            data=(awaited_elsewhere(given, file) or {})
+            | {"form": "page" if is_page else "unseen"}
+            | ({"called": called} if called else {}),
         )
     elif method in _ROUTES and _is_of_express(receiver, file):
-        yield _handler(given, callee, file)
+        yield _handler(given, callee, file, called)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -203,7 +208,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _rejects(called: str, place: Place, codebase: Codebase) -> bool:
-    """Whether all that a name can mean are async functions that do not handle their own errors."""
+    """Whether a name is that of a call to another service, or all that it can mean are async functions that do not
+    handle their own errors."""
+    if what_it_does(called, place.facts.language):
+        return True
     found = codebase.calls.resolve(place.path, place.function, called)
     flags = [codebase.files[each.path].functions[each.position].flags for each in found]
     return bool(flags) and all(each & FunctionFlag.ASYNC and not each & FunctionFlag.KEEPS_ERRORS for each in flags)
@@ -227,6 +235,12 @@ def _settles_by_hand(given: Node, file: SourceFile) -> bool:
     handler = body.named_children[0].child_by_field_name("handler")
     names = re.findall(r"[\w$]+", file.text(listed))
     return handler is not None and any(f"{name}(" in file.text(handler) for name in names)
+
+
+def _handed_on(given: Node, file: SourceFile) -> str:
+    """What an async function calls whose promise is all that it gives: `async () => refresh()`."""
+    body = given.child_by_field_name("body")
+    return file.callee(body) if body is not None and body.type == "call_expression" else ""
 
 
 def _awaits(given: Node, file: SourceFile) -> bool:

@@ -9,8 +9,9 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers import transactions
+from analysis.engine.readers import shared_clients, transactions
 from analysis.engine.readers.outside_calls import by_class, what_it_does
+from analysis.engine.readers.shared_clients import by_library
 
 RULE = Rule(
     id="risk-external-call-in-transaction",
@@ -61,7 +62,7 @@ def pay(order):
     ),
 )
 
-WATCHES = transactions.WATCHES
+WATCHES = (*transactions.WATCHES, *shared_clients.WATCHES)
 
 _OF_ROWS = re.compile(r"\.\w+\.(?:update|create|delete|get|filter|add|remove|set)$")  # `user.groups.add`
 _BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
@@ -89,7 +90,7 @@ def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
 
 def _direct(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
     for name, line in _calls(mark):
-        words = what_it_does(name, place.facts.language)
+        words = what_it_does(by_library(name, place), place.facts.language)
         if words and not _may_fill_a_table(name, place):
             return line, f"`{_brief(name)}` {words}", Confidence.HIGH
     return None
@@ -142,7 +143,8 @@ def _outside(callee: Callee, codebase: Codebase) -> str:
     if any(_CLIENT.search(name) for name in declared):
         return "calls another service over HTTP"
     inner = _leaves(callee, codebase)
-    return f"{what_it_does(inner)} (`{_brief(inner)}`)" if inner else ""
+    within = Place(codebase, callee.path, facts, callee.position)
+    return f"{what_it_does(by_library(inner, within))} (`{_brief(inner)}`)" if inner else ""
 
 
 def _leaves(callee: Callee, codebase: Codebase) -> str:
@@ -151,9 +153,9 @@ def _leaves(callee: Callee, codebase: Codebase) -> str:
     function = facts.functions[callee.position]
     if any("on_commit" in call for call in function.calls):
         return ""
-    calls = (by_class(call, function, facts) for call in function.calls)
-    leaving = (call for call in calls if what_it_does(call, facts.language))
     within = Place(codebase, callee.path, facts, callee.position)
+    calls = (by_class(call, function, facts) for call in function.calls)
+    leaving = (call for call in calls if what_it_does(by_library(call, within), facts.language))
     return next((call for call in leaving if not _may_fill_a_table(call, within)), "")
 
 

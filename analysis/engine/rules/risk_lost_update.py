@@ -11,6 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.facts import Model as Table
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
+from analysis.engine.models import IndexedModel
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
@@ -259,7 +260,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A row that has a version column is written by one of two only; a counter that others count on is critical."""
     if "version" in mark.data or MADE_UP.search(place.path):
         return None
-    entry = codebase.models.named(mark.data["model"])
+    entry = _loaded_as(mark, place) or codebase.models.named(mark.data["model"])
     if entry is not None and _is_versioned(entry.model, codebase):
         return None
     confidence = Confidence(mark.confidence) if mark.confidence else None
@@ -277,6 +278,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None
     return place.finding(mark, severity=severity, confidence=confidence)
+
+
+def _loaded_as(mark: Mark, place: Place) -> IndexedModel | None:
+    """The model of the query that gave the row."""
+    sites = place.codebase.queries.by_function.get((place.path, place.index), ())
+    owner = mark.data["owner"]
+    return next((each.schema.entry for each in sites if each.schema is not None and each.query.variable == owner), None)
 
 
 def look_at_versions(root: Node, file: SourceFile) -> Iterator[Mark]:

@@ -132,9 +132,9 @@ _BROWSER = re.compile(
 _FUNCTION_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(([^)]*)\)")
 # Adding under a key that is no literal.
 _ADDED = re.compile(
-    rb"(?:\[\s*(?![\"'`\d])(?P<key>" + KEY + rb")\]\s*(?:\+?=(?!=)|\+\+)"
+    rb"(?:\[\s*(?![\"'\d]|`[^`$]*`)(?P<key>" + KEY + rb")\]\s*(?:\+?=(?!=)|\+\+)"
     rb"|\.(?:set|put|putIfAbsent|computeIfAbsent|compute|merge|setdefault|add|append|push|unshift|offer|Store"
-    rb"|LoadOrStore)\(\s*(?![\"'`\d)])(?P<given>[^,\n)]*))"
+    rb"|LoadOrStore)\(\s*(?![\"'\d)]|`[^`$]*`)(?P<given>[^,\n)]*))"
 )
 # What may stand before the name where something is added.
 _EXPORTED = rb"\bexport\s+(?:const|let|var)\s+NAME\b|\bexport\s*(?:default\s+NAME\b|\{[^}]*\bNAME\b)|__all__[^\n]*NAME"

@@ -303,3 +303,12 @@ def test_relations_add_to_the_table():
 
 def test_a_file_without_drizzle_has_no_tables():
     assert extract(b"export const visits = pgTable('visits', { id: serial() });\n", "typescript").models == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "operation"),
+    [("s", "insert"), ("visit", "insert"), ("visits", "bulk_insert"), ("all.slice(0, 500)", "bulk_insert")],
+)
+def test_a_short_name_is_that_of_one_row(rows, operation):
+    (query,) = queries(f"await db.insert(visits).values({rows});")
+    assert query.operation == operation

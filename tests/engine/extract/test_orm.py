@@ -365,3 +365,20 @@ def test_chains_of_bun(text, model, operation, terminal, limit):
         limit,
     )
     assert {each.column for each in query.filters} <= {"id"}
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("source.manager.increment(Order, { id }, 'total', 5)", [("update", "increment")]),
+        ("em.delete(Order, { id })", [("delete", "delete")]),
+        ("em.find(Order, { where: { id } })", [("select", "find")]),
+        ("em.delete(other, { id })", []),
+        ("cart.delete(Order, { id })", []),
+    ],
+)
+def test_a_manager_of_typeorm_that_another_file_makes(call, found):
+    source = "import { source } from './db';\nimport { Order } from './entities';\n"
+    source += f"async function f(id, em) {{ await {call}; }}\n"
+    queries = extract(source.encode(), "typescript").queries
+    assert [(each.operation, each.terminal) for each in queries] == found

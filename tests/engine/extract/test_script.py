@@ -119,6 +119,18 @@ def test_calls_are_resolved_through_imports_and_require():
     )
 
 
+def test_a_call_with_types_that_is_awaited_is_called_like_any_other():
+    source = (
+        'import { load } from "./rows";\nasync function f(keys) {\n  const a = await load<Row>(key);\n'
+        "  const b = await this.db.query<{ n: number }>(text).first();\n"
+        "  for (const key of keys) { await load<Row[]>(key); }\n}\n"
+    )
+    facts = script(source)
+    assert facts.functions[1].calls == ("./rows.load", "this.db.query().first", "this.db.query")
+    (loop,) = facts.loops
+    assert [(each.callee, each.awaited) for each in loop.calls] == [("./rows.load", True)]
+
+
 def test_exports_of_modules_and_of_common_js():
     assert script("export const a = 1, b = 2;\nexport default class K {}\nexport { c as d };").exports == (
         "a",

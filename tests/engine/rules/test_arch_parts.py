@@ -272,6 +272,16 @@ class TestControllerUsesOrm:
     def test_what_is_fine(self, files, policy):
         assert found(arch_controller_uses_orm, files, policy) == []
 
+    @pytest.mark.parametrize(
+        ("path", "model", "count"), [("api/health.py", "", 0), ("api/health.py", "Order", 1), ("api/orders.py", "", 1)]
+    )
+    def test_a_health_check_asks_whether_the_database_is_there(self, path, model, count):
+        (facts,) = handler(path=path).values()
+        query = structs.replace(facts.queries[0], orm="sql", model=model)
+        files = {path: structs.replace(facts, queries=(query,))}
+
+        assert len(found(arch_controller_uses_orm, files, SERVICES)) == count
+
     @pytest.mark.parametrize(("row", "count"), [("Order", 1), ("OrderRepository", 0), ("OrderDAO", 0)])
     def test_a_repository_that_the_project_wrote_is_the_layer_that_is_asked_for(self, row, count):
         (facts,) = handler(path="api/Orders.java").values()

@@ -85,7 +85,7 @@ FINE = [
         "def f():\n    for o in Order.objects.all():\n        if o.is_paid:\n            print(o)\n"
         "            continue\n        remind(o)",
     ),
-    ("shop/work.py", "def f(c):\n    return [o for o in Order.objects.filter(customer=c) if o.is_paid]"),
+    ("shop/work.py", "def f(c):\n    return [o for o in Order.objects.filter(customer=c, reference=r) if o.is_paid]"),
     ("shop/work.py", "def f():\n    return [o for o in Order.objects.all()[:50] if o.is_paid]"),
     (
         "shop/work.py",
@@ -290,7 +290,9 @@ def test_rows_that_are_picked_by_a_function_or_put_apart(work):
         ("customer=c", {"Order": "XL", "Customer": "S"}, [("warning", "medium")]),
         ("customer_id=c", {"Order": "XXL", "Customer": "S"}, [("warning", "medium")]),
         ("customer=c", {"Order": "XL", "Customer": "M"}, []),
-        ("customer=c", {"Customer": "S"}, []),
+        ("customer=c", {"Customer": "S"}, [("info", "low")]),
+        ("customer_id=c", {}, [("info", "low")]),
+        ("reference=r", {}, []),
         ("customer=c, reference=r", {"Order": "XL", "Customer": "S"}, []),
     ],
 )
@@ -318,3 +320,21 @@ def test_a_column_that_the_query_asks_for_already_leaves_no_more_rows_out():
     body = "const rows = await db.select().from(orders).where(%s);\nreturn rows.filter((row) => row.isPaid);"
     assert orms.lines(RULE, "drizzle", body % "eq(orders.isPaid, true)") == []
     assert orms.lines(RULE, "drizzle", body % "isNotNull(orders.reference)") == [1]
+
+
+@pytest.mark.parametrize(
+    ("orm", "query", "found"),
+    [
+        ("drizzle", "db.select().from(orders).where(eq(orders.customerId, id))", [1]),
+        ("sequelize", "Order.findAll({ where: { customerId: id } })", [1]),
+        ("typeorm", "repository.find({ where: { customerId: id } })", [1]),
+        ("sequelize", "Order.findAll({ where: { customerId: id }, limit: 50 })", []),
+        ("sequelize", "Order.findAll({ where: { reference: id } })", []),
+    ],
+)
+@pytest.mark.parametrize("work", ["filter((row) => row.total > 5)", "sort((a, b) => b.total - a.total).slice(0, 5)"])
+def test_rows_of_one_parent_are_a_guess(orm, query, found, work):
+    body = f"const rows = await {query};\nreturn rows.{work};"
+    body = body.replace("repository.", "source.getRepository(Order).")
+    assert orms.lines(RULE, orm, body) == found
+    assert {str(each.confidence) for each in orms.findings(RULE, orm, body)} <= {"low"}

@@ -416,3 +416,26 @@ def test_a_service_that_only_hands_the_call_on_stands_between(work, found):
     service = f"class EventService {{\n  EventStore eventStore;\n  Object list() {{\n    {work}\n  }}\n}}\n"
     files = {**SERVED, "src/main/java/EventService.java": service}
     assert [each.file.rpartition("/")[2] for each in findings_of(RULE, files)] == ["EventController.java"] * found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return this.prisma.harbor.findMany();", 1),
+        (
+            "const all = await this.prisma.harbor.findMany();\n    return new Map(all.map((each) => [each.id, each]));",
+            0,
+        ),
+    ],
+)
+def test_rows_that_are_given_back_as_they_are_make_no_look_up(body, found):
+    files = {
+        "prisma/schema.prisma": "model Harbor {\n  id Int @id\n  city String\n}\n",
+        "src/harbors.service.ts": "@Injectable()\nexport class HarborsService {\n"
+        "  constructor(private readonly prisma: PrismaService) {}\n"
+        f"  async forMap() {{\n    {body}\n  }}\n}}\n",
+        "src/harbors.controller.ts": "import { HarborsService } from './harbors.service';\n@Controller('harbors')\n"
+        "export class HarborsController {\n  constructor(private readonly harbors: HarborsService) {}\n"
+        "  @Get('map')\n  map() {\n    return this.harbors.forMap();\n  }\n}\n",
+    }
+    assert len(findings_of(RULE, files)) == found

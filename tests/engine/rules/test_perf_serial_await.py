@@ -241,3 +241,11 @@ def test_people_answer_one_by_one_and_few_are_written_out():
     assert lines_of(RULE, source.format("items", "api.load"), "typescript") == [3]
     assert lines_of(RULE, source.format("items", "api.authenticate"), "typescript") == []
     assert lines_of(RULE, source.format("['a', 'b'] as const", "api.load"), "typescript") == []
+
+
+def test_calls_with_types_are_awaited_like_others():
+    rounds = "async function f(ids) {\n  for (const id of ids) {\n    all.push(await api.load<Row>(id));\n  }\n}\n"
+    row = "async function f() {\nconst a = await api.getA<A>();\nconst b = await api.getB<B>();\n"
+    row += "const c = await api.getC();\n}"
+    assert lines_of(RULE, rounds, "typescript") == [3]
+    assert lines_of(RULE, row, "typescript") == [2]

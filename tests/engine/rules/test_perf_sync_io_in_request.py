@@ -129,3 +129,11 @@ def test_call_backs_of_what_runs_at_the_start():
 def test_what_is_short_or_runs_once_stops_few(path, call, told):
     source = HEAD + f"app.get('/x', (req, res) => {{\n  res.send({call});\n}});\n"
     assert [(str(each.severity), str(each.confidence)) for each in findings_of(RULE, {path: source})] == [told]
+
+
+@pytest.mark.parametrize(("name", "count"), [("bootstrap", 0), ("render", 1)])
+def test_what_boots_a_server_runs_once(name, count):
+    source = "import { NestFactory } from '@nestjs/core';\nimport { readFileSync } from 'fs';\n"
+    source += f"async function {name}() {{\n  const key = readFileSync(process.env.KEY);\n"
+    source += f"  await NestFactory.create(App, {{ key }});\n}}\n{name}().catch(fail);\n"
+    assert len(findings_of(RULE, {"src/server.ts": source})) == count

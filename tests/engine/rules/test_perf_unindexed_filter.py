@@ -209,3 +209,15 @@ def test_a_column_that_only_has_a_type():
         findings_of(RULE, {"shop/work.py": "import sqlalchemy\n" + source.format(name)}) for name in ("day", "grade")
     ]
     assert [len(each) for each in found] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "count"), [("['room_id', 'taken_at']", 0), ("['roomId', 'takenAt']", 0), ("['taken_at']", 1)]
+)
+def test_an_index_of_sequelize_by_the_names_of_the_columns(fields, count):
+    model = "const { DataTypes } = require('sequelize');\nmodule.exports = (db) => db.define('Reading', {\n"
+    model += "  roomId: DataTypes.INTEGER,\n  takenAt: DataTypes.DATE,\n"
+    model += f"}}, {{ tableName: 'readings', underscored: true, indexes: [{{ fields: {fields} }}] }});\n"
+    source = "const { Reading } = require('./models');\n"
+    source += "exports.of = (roomId) => Reading.findAll({ where: { roomId }, limit: 50 });\n"
+    assert len(findings_of(RULE, {"src/reading.js": model, "src/list.js": source})) == count

@@ -330,6 +330,10 @@ def test_a_format_that_reads_texts_is_told(method, count):
         ("day + 'T00:00:00Z'", 0),
         ("`${day}T00:00:00+01:00`", 0),
         ("day + time", 0),
+        ("`${day} ${hour}:00`", 1),
+        ("`${day}T${hours}:${minutes}`", 1),
+        ("`${day}T${hours}:00Z`", 0),
+        ("`${day}T${time}`", 0),
     ],
 )
 def test_a_time_that_is_put_behind_a_day(given, count):

@@ -794,3 +794,44 @@ def test_a_component_is_asked_for_what_it_shows(rows, flagged):
 @pytest.mark.parametrize(("path", "count"), [("tools/a.py", 0), ("shop/a.py", 1)])
 def test_who_runs_a_script_sees_it_fail(path, count):
     assert len(findings_of(RULE, {path: "import re\nx = re.match(p, s).group(1)\n"})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [
+        ("const rows = await db.select().from(users).where(eq(users.slug, slug));\nreturn rows[0].name;", True),
+        ("const [row] = await db.select().from(users).where(eq(users.slug, slug)).limit(1);\nreturn row.name;", True),
+        ("return (await db.select().from(users).where(eq(users.slug, slug)))[0].name;", True),
+        ("const [row] = await db.select().from(users).where(eq(users.slug, slug));\nreturn row?.name;", False),
+        ("const rows = await db.select().from(users).where(eq(users.slug, slug));\nreturn rows.map(show);", False),
+        ("const [row] = await db.select({ n: count() }).from(users).where(eq(users.a, a));\nreturn row.n;", False),
+        ("const rows = await db.select().from(users);\nif (!rows.length) return '';\nreturn rows[0].name;", False),
+    ],
+)
+def test_the_first_row_of_drizzle(body, flagged):
+    source = f"import {{ count, eq }} from 'drizzle-orm';\nexport async function f(slug) {{\n{body}\n}}\n"
+    assert bool(findings_of(RULE, {"src/a.ts": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("body", "flagged"),
+    [
+        ("const rows = await prisma.$queryRawUnsafe<Row[]>(text);\nreturn rows[0].name;", True),
+        (
+            "const rows = await prisma.$queryRaw<Row[]>`select a from t where b = ${id}`;\nreturn rows[0].name;",
+            True,
+        ),
+        ("return (await pool.query<Row>(text)).rows[0].name;", True),
+        ("const row = await users.findOne<Row>({ id });\nreturn row.name;", True),
+        ("const rows = await prisma.$queryRawUnsafe<Row[]>(text);\nreturn rows[0]?.name;", False),
+        ("const [{ n }] = await prisma.$queryRaw<N[]>`select count(*) n from users`;\nreturn n;", False),
+    ],
+)
+def test_rows_of_a_call_with_types(body, flagged):
+    assert bool(findings_of(RULE, {"src/a.ts": f"export async function f(id, text) {{\n{body}\n}}\n"})) is flagged
+
+
+@pytest.mark.parametrize(("options", "flagged"), [("{ rejectOnEmpty: true }", False), ("{ paranoid: false }", True)])
+def test_sequelize_may_be_told_to_throw(options, flagged):
+    source = f"export async function f(id) {{\nconst row = await Visit.findByPk(id, {options});\nreturn row.at;\n}}\n"
+    assert bool(findings_of(RULE, {"src/a.js": source})) is flagged

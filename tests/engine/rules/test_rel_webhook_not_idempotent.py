@@ -525,3 +525,55 @@ def test_a_repository_of_java_writes_as_it_declares(query, count):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == [7] * count
+
+
+def test_many_rows_that_each_delivery_writes():
+    service = 'const { Reading } = require("../models");\nexports.store = async (rows) => {\n'
+    service += "  await Reading.bulkCreate(rows.map((each) => ({ at: each.at })));\n};\n"
+    models = 'const { Sequelize, DataTypes } = require("sequelize");\nconst db = new Sequelize(url);\n'
+    models += "const Reading = db.define('Reading', { at: { type: DataTypes.DATE } });\nmodule.exports = { Reading };\n"
+    route = 'const readings = require("./readings");\nmodule.exports = async (app) => {\n'
+    route += "  app.post('/meter-callback', async (req, reply) => {\n    await readings.store(req.body.rows);\n"
+    route += "    return { ok: true };\n  });\n};\n"
+    (finding,) = findings_of(RULE, {"src/a/readings.js": service, "src/models.js": models, "src/a/routes.js": route})
+    assert (finding.file, finding.line) == ("src/a/routes.js", 3)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "count"),
+    [
+        ("src/webhooks/codehost.ts", "await members.add(req.body.id);", 1),
+        ("src/webhooks/codehost.ts", "await members.upsert(req.body.id);", 0),
+        ("src/routes/codehost.ts", "await members.add(req.body.id);", 0),
+    ],
+)
+def test_a_handler_in_a_wrapper_in_a_folder_of_webhooks(path, body, count):
+    source = (
+        "import express, { Router } from 'express';\nimport asyncHandler from 'express-async-handler';\n"
+        "export const routes = Router();\nroutes.post('/codehost/members', express.raw({ type: '*/*' }), "
+        f"asyncHandler(async (req, res) => {{\n  {body}\n  res.sendStatus(202);\n}}));\n"
+    )
+    assert len(findings_of(RULE, {path: source})) == count
+
+
+@pytest.mark.parametrize(
+    ("caught", "count"),
+    [
+        ("if (e.code === 'P2002') return;\n    throw e;", 0),
+        ("if (e instanceof UniqueConstraintError) return;\n    throw e;", 0),
+        ("log.warn(e);\n    throw e;", 1),
+    ],
+)
+def test_a_service_that_knows_a_delivery_by_its_key(caught, count):
+    service = "export async function append(delivery: string, body: Scan) {\n  try {\n"
+    service += "    await prisma.$transaction(async (tx) => {\n      await tx.receipt.create({ data: { delivery } });\n"
+    service += f"      await tx.scan.create({{ data: body }});\n    }});\n  }} catch (e) {{\n    {caught}\n  }}\n}}\n"
+    route = "import { append } from './scans';\nconst app = express();\napp.post('/hooks/scan', async (req, res) => {\n"
+    route += "  await append(req.headers['x-delivery'], req.body);\n  res.sendStatus(200);\n});\n"
+    assert len(findings_of(RULE, {"src/scans.ts": service, "src/routes.ts": route})) == count
+
+
+def test_a_route_beside_one_that_takes_webhooks():
+    source = "const app = express();\napp.post('/webhooks/pay', takePay);\n"
+    source += "app.get('/accounts/:name/callback', async (req, res) => {\n  await accounts.create(req.query);\n});\n"
+    assert findings_of(RULE, {"src/routes.ts": source}) == []

@@ -267,3 +267,24 @@ def test_what_a_handler_gives_back_in_the_end(ends, count):
     source += "app.get('/x', async (req, res, next) => {\n  try { res.json(await load(req)); } catch (e) { next(e); }"
     source += f" finally {{ {ends} }}\n}});\n"
     assert len(findings_of(RULE, EXPRESS | {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("setInterval(async () => refresh(), 60_000);", 1),
+        ("ids.forEach(async (id) => refresh(id));", 1),
+        ("setTimeout(async () => fetch(url), 10);", 1),
+        ("setInterval(async () => quiet(), 60_000);", 0),
+        ("setTimeout(async () => setOpen(false), 10);", 0),
+        ("await Promise.all(ids.map(async (id) => refresh(id)));", 0),
+    ],
+)
+def test_an_async_function_that_only_gives_on_a_promise(call, count):
+    files = {
+        "src/jobs.ts": "export async function refresh(id?: number) { await load(id); }\n"
+        "export async function quiet() { try { await load(); } catch (e) { log(e); } }\n",
+        "src/start.ts": 'import { quiet, refresh } from "./jobs";\n'
+        f"export async function start(ids) {{\n  {call}\n}}\n",
+    }
+    assert len(findings_of(RULE, files)) == count

@@ -826,3 +826,18 @@ def test_a_folder_that_is_there_already_may_be_handled(caught, count):
         f"    except {caught}:\n        return False\n"
     )
     assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("if (!row) {\n    return orders().save(orders().create({ reference }));\n  }\n  return row;", [5]),
+        ("if (row) return row;\n  return orders().save({ reference });", [5]),
+        ("if (!row) throw new Error(reference);\n  return orders().save({ ...row, isPaid: true });", []),
+    ],
+)
+def test_a_repository_that_a_function_gives(body, found):
+    source = "import { Order } from './entities';\nconst orders = () => source.getRepository(Order);\n"
+    source += "export async function place(reference) {\n"
+    source += f"  const row = await orders().findOneBy({{ reference }});\n  {body}\n}}\n"
+    assert [each.line - 1 for each in findings_of(RULE, orms.TYPEORM | {"src/a.ts": source})] == found

@@ -468,3 +468,23 @@ def test_what_a_function_of_another_class_asks_by_the_class_of_its_field(field, 
         "    repository.save(o);\n    payments.charge(o);\n  }\n}\n",
     }
     assert [each.line for each in findings_of(RULE, files)] == [9] * count
+
+
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [
+        ("export const stock = axios.create({ baseURL, timeout: 5000 });", 1),
+        ("export const stock = got.extend({ prefixUrl });", 1),
+        ("export const stock = new Map();", 0),
+    ],
+)
+@pytest.mark.parametrize("call", ["await stock.delete(`/rooms/${id}`);", "await release(id);"])
+def test_a_client_that_another_file_makes(made, count, call):
+    files = {
+        "src/lib/http.ts": f"import axios from 'axios';\nimport got from 'got';\n{made}\n",
+        "src/rooms.ts": "import { stock } from './lib/http';\nimport { source } from './db';\n"
+        "async function release(id: number) {\n  await stock.delete(`/rooms/${id}`);\n}\n"
+        "export async function close(id: number) {\n  await source.transaction(async (em) => {\n"
+        f"    await em.delete(Room, {{ id }});\n    {call}\n  }});\n}}\n",
+    }
+    assert len(findings_of(RULE, files)) == count

@@ -725,3 +725,13 @@ def test_how_often_something_was_used_is_a_tally(column, severity):
 def test_fields_of_java_without_setters(body, lines):
     source = f"class A {{\nvoid f(long id, int n) {{\n{body}\n}} }}"
     assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(("version", "count"), [("  @VersionColumn() rev: number;\n", 0), ("", 1)])
+def test_the_query_says_of_which_model_a_row_is(version, count):
+    model = "import { Entity, Column } from 'typeorm';\n@Entity('desk_settings')\nexport class DeskSettings {\n"
+    model += f"  @Column() id: number;\n  @Column() prints: number;\n{version}}}\n"
+    source = "import { DeskSettings } from './settings';\nasync function count(id) {\n"
+    source += "  const repo = source.getRepository(DeskSettings);\n  const row = await repo.findOneByOrFail({ id });\n"
+    source += "  row.prints += 1;\n  await repo.save(row);\n}\n"
+    assert len(findings_of(RULE, {"a/settings.ts": model, "a/desk.ts": source})) == count

@@ -905,3 +905,14 @@ def test_a_local_name_for_what_a_request_brings(given, found):
 def test_a_tagged_template_makes_parameters():
     source = "export async function f(name) {\n  await db.execute(sql`SELECT a FROM t WHERE name = ${name}`);\n}\n"
     assert findings_of(RULE, {"src/f.ts": source}) == []
+
+
+@pytest.mark.parametrize(("call", "count"), [("express.raw({ type: '*/*' })", 1), ("rows.raw(9, 'a')", 0)])
+def test_a_function_that_only_a_package_calls_alike(call, count):
+    query = "return source.query(`SELECT a FROM t WHERE b = ${id} ORDER BY ${sort} LIMIT 9`);"
+    files = {
+        "src/rows.ts": "import { source } from './db';\n"
+        f"export async function raw(id: number, sort: string) {{\n  {query}\n}}\n",
+        "src/routes.ts": f"import express from 'express';\nimport * as rows from './rows';\nconst body = {call};\n",
+    }
+    assert len(findings_of(RULE, files)) == count

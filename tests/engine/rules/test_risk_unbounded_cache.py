@@ -546,3 +546,14 @@ def test_a_map_of_a_bean_and_its_sweep(bean, adds, sweeps, count):
         f"  @Scheduled(fixedDelay = 900)\n  void sweep() {{ {sweeps} }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/Letters.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("key", "count"), [("`${room.code}:${day}`", 1), ("`rooms`", 0), ("'rooms'", 0), ("`${userId}`", 1)]
+)
+def test_a_key_that_is_filled_in_is_no_literal(key, count):
+    source = (
+        "const fareCache = new Map<string, number>();\napp.get('/fares', async (req, res) => {\n"
+        f"  const {{ room, day, userId }} = req.query;\n  fareCache.set({key}, await fare(room));\n  res.end();\n}});\n"
+    )
+    assert len(findings_of(RULE, {"src/fares.ts": source})) == count

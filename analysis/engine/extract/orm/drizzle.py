@@ -15,7 +15,7 @@ from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.drizzle_conditions import Asked, Conditions, column_in, conditions_of
 from analysis.engine.extract.orm.drizzle_tables import object_given, table_named
 from analysis.engine.extract.orm.options import amount, elements, keys, limit_of, options_of, pairs
-from analysis.engine.extract.orm.steps import assigned_to, steps_after, takes_length
+from analysis.engine.extract.orm.steps import MANY_ROWS, assigned_to, steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.readers.reading import text_after
@@ -49,7 +49,6 @@ _THROUGH = frozenset(
     """parenthesized_expression as_expression satisfies_expression non_null_expression ternary_expression
     binary_expression""".split()
 )
-_MANY_ROWS = re.compile(r"\.map\(|(?<!status)(?<!s)s$|List$")
 _ONE = re.compile(r"(?:const|let|var)\s*\[\s*[\w$]+\s*\]\s*(?::[^=;\n]+)?=\s*\(?\s*(?:await\s+)?\Z")
 _FIRST = re.compile(
     rb"""
@@ -250,7 +249,7 @@ def _operation(name: str, call: Node, given: dict[str, list[Node]], file: Source
     if name == "insert":
         rows = next(iter(given.get("values", [])), None)
         text = file.text(rows) if rows is not None else ""
-        is_many = rows is None or rows.type == "array" or (rows.type != "object" and _MANY_ROWS.search(text))
+        is_many = rows is None or rows.type == "array" or (rows.type != "object" and MANY_ROWS.search(text))
         return "bulk_insert" if is_many else operation
     if operation != "select":
         return operation

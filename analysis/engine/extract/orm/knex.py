@@ -11,7 +11,7 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
-from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split, steps_after, takes_length
+from analysis.engine.extract.orm.steps import MANY_ROWS, Step, assigned_to, parts_of, split, steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
 from analysis.engine.readers.reading import followed
@@ -161,7 +161,8 @@ def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: 
 def _operation(given: dict[str, str]) -> str:
     for name in given:
         if name in _WRITES:
-            is_many = name == "batchInsert" or given[name].lstrip().startswith("[") or ".map(" in given[name]
+            rows = given[name].strip()
+            is_many = name == "batchInsert" or rows.startswith("[") or MANY_ROWS.search(rows)
             return "bulk_insert" if _WRITES[name] == "insert" and is_many else _WRITES[name]
     if not _SUMS.isdisjoint(given):
         return "aggregate"

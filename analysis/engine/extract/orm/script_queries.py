@@ -20,7 +20,7 @@ from analysis.engine.extract.orm.options import (
     paths,
 )
 from analysis.engine.extract.orm.script_models import OWN, class_of, model_of, model_of_row
-from analysis.engine.extract.orm.steps import Step, assigned_to, steps_after, takes_length, text_of_callee
+from analysis.engine.extract.orm.steps import MANY_ROWS, Step, assigned_to, steps_after, takes_length, text_of_callee
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
 
@@ -52,7 +52,7 @@ _OPTIONS = frozenset(
     """where include relations limit take skip offset attributes order select transaction raw paranoid cache
     withDeleted lock group loadRelationIds rejectOnEmpty subQuery""".split()
 )
-_MANAGER = re.compile(r"(?:^|\.)(?:\w*[mM]anager|dataSource|\w*[tT]x|trx)$")
+_MANAGER = re.compile(r"(?:^|\.)(?:\w*[mM]anager|em|dataSource|\w*[tT]x|trx)$")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 _COUNTING = frozenset({"length", "size"})
 _CONTINUED = frozenset({"then", "catch", "finally", "tap"})
@@ -90,13 +90,14 @@ def _model(call: Node, verb: str, file: SourceFile) -> tuple[str, str] | None:
         makes_only = verb == "create" and found[1] != "mongoose" and file.mentions(b"typeorm")
         is_own_write = receiver in OWN and verb in _ON_ROWS
         return None if makes_only or is_own_write else found
-    if _MANAGER.search(receiver) and file.mentions(b"typeorm"):
-        first = next(iter(file.arguments(call)[0]), None)
-        named_class = file.text(first) if first is not None and first.type == "identifier" else ""
-        if named_class[:1].isupper():
-            return named_class, "typeorm"
-        return ("", "typeorm") if verb in ("save", "remove") else None
-    return None
+    if not _MANAGER.search(receiver):
+        return None
+    first = next(iter(file.arguments(call)[0]), None)
+    named_class = file.text(first) if first is not None and first.type == "identifier" else ""
+    is_told = file.mentions(b"typeorm")
+    if named_class[:1].isupper() and (is_told or named_class in file.bindings):
+        return named_class, "typeorm" if is_told else "class"  # the manager may come from another file
+    return ("", "typeorm") if is_told and verb in ("save", "remove") else None
 
 
 def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> None:
@@ -163,7 +164,7 @@ def _operation(verb: str, positional: list[Node], file: SourceFile) -> str:
     operation = _OPERATIONS[verb]
     if verb in ("save", "insert", "create", "remove") and positional:
         first = positional[0]
-        if first.type == "array" or re.search(r"\.map\(|(?<!status)(?<!s)s$|List$", file.text(first)[:200]):
+        if first.type == "array" or MANY_ROWS.search(file.text(first)[:200]):
             return "bulk_insert" if operation != "delete" else "delete"
     return operation
 

@@ -56,8 +56,18 @@ def _model(name: str, call: Node, positional: list[Node], file: SourceFile) -> M
             for included in match
             if included
         ),
-        indexes=tuple(indexes_of(options.get("indexes"), file)),
+        indexes=tuple(_in_words_of(columns, each) for each in indexes_of(options.get("indexes"), file)),
     )
+
+
+def _in_words_of(columns: list[Column], index: tuple[str, ...]) -> tuple[str, ...]:
+    """An index by the attributes of the model, where it names columns: `device_id` is `deviceId`."""
+    known = {_folded(stored): each.name for each in columns for stored in (each.stored, each.name) if stored}
+    return tuple(known.get(_folded(name), name) for name in index)
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _line_of(included: str, options: dict[str, Node | None], file: SourceFile) -> int:

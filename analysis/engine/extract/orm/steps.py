@@ -23,6 +23,8 @@ _ASSIGNED = re.compile(
     r"(?:(?<=[\s(;{])|^)(?:([A-Za-z_$][\w$]*)|\[\s*([\w$]+)\s*(?:,[^\]=]*)?\]|\{\s*(?:count\s*(?::\s*\w+\s*)?,\s*)?rows(?:\s*:\s*([\w$]+))?[^}=]*\})"
     r"\s*(?::\s*[^=;\n]{1,80})?\s*:?=\s*(?:\(?await\s+)?$"
 )
+# What is written at once, by its text: `rows`, `orders.map(…)`, and no `s` of `for (const s of shipments)`.
+MANY_ROWS = re.compile(r"\.(?:map|slice)\(|\w(?<!statu)(?<!s)s$|List$")
 _LENGTH = re.compile(r"\{\s*length\s*(?::\s*\w+\s*)?\}\s*=\s*\(?(?:await\s+)?\Z")
 
 
