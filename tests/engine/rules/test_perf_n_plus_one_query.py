@@ -551,3 +551,12 @@ def test_a_field_of_java_may_be_called_after_what_its_class_keeps(field, found):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize("verb", ["fetch", "fetchrow", "fetchval"])
+def test_asyncpg_asks_in_each_round(verb):
+    source = (
+        "async def tides(pool, quays):\n    found = {}\n    for quay in quays:\n"
+        f'        found[quay] = await pool.{verb}("SELECT height FROM tides WHERE quay = $1", quay)\n    return found\n'
+    )
+    assert [each.line for each in findings_of(RULE, {"ferry/tides.py": source})] == [4]

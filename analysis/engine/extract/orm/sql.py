@@ -38,7 +38,8 @@ _JOINED = re.compile(
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
 LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
-    "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
+    "execute executemany executescript fetch fetchrow fetchval"
+    " query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
     " Select GetContext SelectContext QueryxContext QueryRowx QueryRowxContext NamedExec NamedExecContext NamedQuery"
     " NamedQueryContext NewRaw MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
     " queryForList queryForMap createNativeQuery raw update"
