@@ -18,6 +18,7 @@ from analysis.engine.readers.java_beans import ANNOTATIONS, has_bean
 from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
 from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
+from analysis.engine.readers.thread_targets import run_at_once
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -81,6 +82,7 @@ _NOT_STATE = re.compile(
 _IN_FLIGHT = re.compile(r"(?i)in_?flight")  # in scripts and Go what all who ask at once wait for
 _OF_TASKS = re.compile(rb":[^=\n]*\b(?:Task|Future)\b")
 _REMEMBERS = re.compile(rb"(?i)\w*seen\w*\s*(?::[^=\n]+)?=\s*(?:set\(|new Set)")  # what was there: a cache
+_COUNTS = re.compile(rb"[-+]=\Z")  # reads what is there and writes another value
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
 _ON_PURPOSE = re.compile(rb"(?i)cache|memo|locks?$")
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
@@ -96,9 +98,11 @@ _NEW_LINE = ord("\n")
 
 _PYTHON = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|(?:dict|list|set)\(\)|defaultdict\([^)\n"
-    rb"]*\)|deque\(\)|\d+|True|False|None|\"\"|'')\s*$"
+    rb"]*\)|deque\(\)|Counter\(\)|\d+|True|False|None|\"\"|'')\s*$"
 )
-_PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{\dTFN\"']|dict\(|list\(|set\(|defaultdict\(|deque\()")
+_PYTHON_START = re.compile(
+    rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{\dTFN\"']|dict\(|list\(|set\(|defaultdict\(|deque\(|Counter\()"
+)
 _CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
 _OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
 _CHANGES = (
@@ -196,11 +200,11 @@ def look_at_class_attribute(assignment: Node, file: SourceFile) -> Iterator[Mark
     if (
         _COPIED.search(file.source, scope.start, scope.end)
         or _SINGLETON.search(body)
-        or re.search(rb"\bdel self\." + re.escape(name) + rb"\[", body)
+        or re.search(rb"\bdel self\." + re.escape(name) + rb"\[(?![^\]\n]*:)", body)
         or re.search(rb"\bself\." + re.escape(name) + rb"\.(?:append|add)\(self\)", body)
     ):
         return  # there is one instance, or each puts itself in, or takes out what it has put in
-    if re.search(rb"\bin self\." + re.escape(name) + rb"\b(?!\.)|\bself\." + re.escape(name) + rb"\.get\(", body):
+    if re.search(rb"\bin self\." + re.escape(name) + rb"\b(?![.\[])|\bself\." + re.escape(name) + rb"\.get\(", body):
         return  # filled on first use
     changed = re.search(rb"\bself\." + re.escape(name) + _CHANGES, body)
     if changed is not None and not re.search(rb"\bself\." + re.escape(name) + rb"\s*(?::[^=\n]+)?=(?!=)", body):
@@ -369,6 +373,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     changed_by = [index for index in changed_by if index not in at_start]
     kinds = dict(zip(functions, mark.data["kinds"].split(), strict=True))
     certain = [index for index in changed_by if _is_certain(kinds[index], place, is_handler=index in handlers)]
+    if "threads" in mark.data and not (certain or place.facts.is_entry):
+        function = place.facts.functions[int(mark.data["threads"].partition(" ")[0])].name
+        return place.finding(mark, message=f"{mark.message} by several threads at once, in `{function}`")
     kept = (KEPT, PREPARED) if place.facts.language == "java" or "taken" in mark.data else ()
     guessed = [index for index in changed_by if index in handlers or kinds[index] in kept]
     if place.facts.is_entry or not (certain or guessed):
@@ -427,6 +434,9 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
         data["served"] = " ".join(map(str, sorted(served)))
     if any(_TAKES_OUT.search(match[0]) for match, _ in bare):
         data["taken"] = "1"
+    counting = {function.index for match, function in bare if _COUNTS.search(match[0])}
+    if file.language == "python" and (at_once := [str(each) for each in counting if run_at_once(each, file)]):
+        data["threads"] = " ".join(at_once)
     message = f"`{name}` is shared by everything in the process and changed"
     yield file.mark(RULE.id, declared, message, confidence="low" if any(is_guarded) else "", data=data)
 
