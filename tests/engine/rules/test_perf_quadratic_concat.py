@@ -322,3 +322,19 @@ def test_what_is_imported_is_as_long_as_the_program_makes_it(head, count):
 def test_the_commands_of_one_step_are_few(name, count):
     source = f'package a\nfunc f({name} []string) string {{\n\ts := ""\n\tfor _, x := range {name} {{\n'
     assert len(lines_of(RULE, source + "\t\ts += x\n\t}\n\treturn s\n}\n", "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("reduce(lambda all, row: {**all, row.id: row}, rows, {})", 1),
+        ("reduce(lambda all, row: [*all, row.id], rows, [])", 1),
+        ("reduce(lambda all, row: all + [row.id], rows, [])", 1),
+        ("reduce(lambda all, row: all | {row.id: row}, rows, {})", 1),
+        ("reduce(lambda total, row: total + row.weight, rows, 0)", 0),
+        ("reduce(lambda all, path: {**all, path: 1}, ('a', 'b'), {})", 0),
+        ("own.reduce(lambda all, row: {**all, row.id: row}, rows, {})", 0),
+    ],
+)
+def test_a_reduce_of_python_that_copies_what_it_has(call, count):
+    assert len(lines_of(RULE, f"from functools import reduce\ndef f(rows):\n    return {call}\n")) == count
