@@ -131,3 +131,9 @@ def test_a_pattern_may_change_with_the_counter(pattern, count):
 def test_the_head_of_a_branch_runs_with_every_call(body, count):
     source = f'package a\nimport "regexp"\nfunc (s *S) check(name string) error {{\n\t{body}\n\treturn nil\n}}\n'
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(("decorator", "count"), [('@app.get("/plates")\n', 1), ("", 0), ("@functools.cache\n", 0)])
+def test_python_compiles_for_each_request_of_a_handler_itself(decorator, count):
+    source = f'import re\n\n{decorator}def plate(text):\n    return re.compile(r"[^A-Z\\d-]+").sub("", text)\n'
+    assert [each.severity for each in findings_of(RULE, {"garage/plates.py": source})] == ["info"] * count
