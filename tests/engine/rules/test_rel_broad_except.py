@@ -203,3 +203,8 @@ def test_the_text_of_an_object_must_not_fail(name, count):
         f'class A {{ String {name}() {{ try {{ x(); }} catch (Exception e) {{ b.append("no text"); }} return b; }} }}'
     )
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("header", "count"), [("except:", 1), ("except Exception:", 0)])
+def test_a_check_of_health_lets_itself_be_stopped(header, count):
+    assert len(lines_of(RULE, python(header, "log.warning('no answer')", name="health"))) == count
