@@ -791,3 +791,12 @@ def test_a_component_is_asked_for_what_it_shows(rows, flagged):
 @pytest.mark.parametrize(("path", "count"), [("tools/a.py", 0), ("shop/a.py", 1)])
 def test_who_runs_a_script_sees_it_fail(path, count):
     assert len(findings_of(RULE, {path: "import re\nx = re.match(p, s).group(1)\n"})) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("SELECT gate FROM berths WHERE ship = %s", 1), ("SELECT count(*) FROM berths WHERE ship = %s", 0)],
+)
+def test_a_row_that_is_read_where_the_statement_is_written(query, count):
+    source = f'def gate(conn, ship):\n    return conn.execute("{query}", (ship,)).fetchone()["gate"]\n'
+    assert [each.line for each in findings_of(RULE, {"harbour/berths.py": source})] == [2] * count
