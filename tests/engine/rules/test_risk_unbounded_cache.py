@@ -546,3 +546,16 @@ def test_a_map_of_a_bean_and_its_sweep(bean, adds, sweeps, count):
         f"  @Scheduled(fixedDelay = 900)\n  void sweep() {{ {sweeps} }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/Letters.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("decorator", "confidence"),
+    [("@lru_cache(maxsize=4)", None), ("@lru_cache(maxsize=64)", "low"), ("@lru_cache(maxsize=None)", "low")],
+)
+def test_a_cache_of_methods_that_keeps_some_dozen_objects(decorator, confidence):
+    source = (
+        "from functools import lru_cache\n\nclass Quay:\n"
+        f"    {decorator}\n    def label(self, language):\n        return f'{{self.name}} {{language}}'\n"
+    )
+    found = [each.confidence for each in findings_of(RULE, {"harbour/quays.py": source})]
+    assert found == ([confidence] if confidence else [])
