@@ -97,9 +97,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     if not declared and not _is_custom(codebase, handlers):
         return
     for path, first in _first_queries(codebase, handlers).items():
-        if _LEFT_OUT_FILES.search(path):
-            continue
         facts = handlers[path]
+        if _is_of_an_admin(path, facts):
+            continue
         what = f"`{first.model}`" if first.model else "the database"
         yield Finding(
             rule_id=RULE.id,
@@ -154,6 +154,12 @@ def _is_of_health(name: str, query: Query) -> bool:
     """Whether the database is asked only whether it is there."""
     is_of_no_table = query.orm == "sql" and not query.model and not query.filters
     return _HEALTH.search(name) is not None or (is_of_no_table and _STATUS.search(name) is not None)
+
+
+def _is_of_an_admin(path: str, facts: FileFacts) -> bool:
+    """Whether the file registers models with an admin. One of routes has only its name in common with those."""
+    routes = [each for each in facts.entries if each.kind == REQUEST and each.framework == "python"]
+    return _LEFT_OUT_FILES.search(path) is not None and not (routes and path.endswith(".py"))
 
 
 @lru_cache(maxsize=2**16)  # thousands of handlers import the same services
