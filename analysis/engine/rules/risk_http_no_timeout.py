@@ -1,9 +1,11 @@
 """An outgoing call waits for ever, because its client has no time limit unless one is given."""
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -13,7 +15,8 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.http_clients import Client, client_of
+from analysis.engine.readers.held_clients import client_behind
+from analysis.engine.readers.http_clients import OWN_LIMIT, Client, client_of
 from analysis.engine.readers.java_requests import is_unlimited_request
 from analysis.engine.readers.reading import (
     assigned_values,
@@ -67,6 +70,8 @@ def rates(region):
 )
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
+_OF_HTTP = frozenset({"params", "json", "data", "headers", "auth", "files", "cookies", "verify"})
+_ADDRESS = re.compile(r"[rbfRBF]{0,2}[\"'][^\"'\n]*/")
 _LOOPBACK = re.compile(r"[fF]?[\"'`]https?://(?:127\.0\.0\.1|localhost)\b")
 _UNLIMITED = frozenset({"requests." + verb for verb in _VERBS} | {"urllib.request.urlopen"})
 _LIMITED = frozenset(
@@ -80,7 +85,6 @@ _MADE = re.compile(
     rb"(?<![\w.])((?:self\.)?\w+)[ \t]*(?::[^=\n]+)?=[ \t]*(?:\w+\.)?[sS]ession\(\)"
     rb"|\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+(\w+)\s*:"
 )
-_OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
 _NO_TOTAL = re.compile(r"ClientTimeout\([^)]*\btotal\s*=\s*None(?![^)]*sock_read)|Timeout\(\s*None\s*\)")
 _TIMEOUT_POSITION = {"urllib.request.urlopen": 2}
 _FETCHES = frozenset({"fetch", "node-fetch", "undici.fetch", "undici.request"})
@@ -145,6 +149,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if verb in _VERBS and "timeout" in keywords and (file.mentions(b"aiohttp") or file.mentions(b"httpx")):
         callee = _of_client(callee, call, file)
     if callee not in _UNLIMITED and callee not in _LIMITED:
+        if verb in _VERBS and _may_ask_by_imported(callee, positional, keywords, file):
+            yield file.mark(RULE.id, call, "", confidence="medium", data={"imported": callee})
         return
     if "**" in keywords or any(each.type == "list_splat" for each in positional):
         return
@@ -158,6 +164,18 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, confidence=sure)
     elif any(_waits_for_ever(file.text(each)) for each in (timeout, *_held(timeout, file))):
         yield file.mark(RULE.id, call, f"`{callee}` is told to wait for ever (`{file.text(timeout)}`)")
+
+
+def _may_ask_by_imported(callee: str, positional: list[Node], keywords: dict[str, Node], file: SourceFile) -> bool:
+    """Whether a call without a limit may be one on a session that another file holds, which `judge` knows: by what it
+    is given."""
+    if "timeout" in keywords or "**" in keywords or not is_imported(callee, file):
+        return False
+    if callee.partition(".")[0] in sys.stdlib_module_names or any(each.type == "list_splat" for each in positional):
+        return False
+    return not _OF_HTTP.isdisjoint(keywords) or (
+        bool(positional) and _ADDRESS.match(file.text(positional[0])) is not None
+    )
 
 
 def _held(value: Node, file: SourceFile) -> list[Node]:
@@ -189,7 +207,7 @@ def _session(receiver: str, call: Node, file: SourceFile) -> Client | None:
     if not file.mentions(b"requests") or not _CLIENT_NAME.fullmatch(receiver):
         return None
     origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
-    if origin.startswith(("aiohttp", "httpx")) or _OWN_LIMIT.search(file.source):
+    if origin.startswith(("aiohttp", "httpx")) or OWN_LIMIT.search(file.source):
         return None
     if receiver in _sessions(file.source):
         return Client("requests", is_made=True)
@@ -397,6 +415,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Somebody waits for an answer in a request handler: there it is an outage. Who runs a script sees it hang."""
     if place.facts.language in SCRIPT and "anywhere" not in mark.data and runs_in_browsers(place):
         return None
+    if "imported" in mark.data:
+        client = client_behind(mark.data["imported"], place.path, codebase)
+        if client is None or client.library != "requests" or client.is_limited:
+            return None
+        asked = ".".join(mark.data["imported"].split(".")[-2:])
+        message = f"`{asked}` goes through a session of `requests`, which has no time limit, and none is given here"
+        mark = structs.replace(mark, message=message)
     if "handed" in mark.data and _may_have_a_deadline(place, codebase):
         return None
     is_run_by_hand = place.index == 0 and place.facts.is_entry and place.facts.language == "python"
