@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.queries import ANNOTATION, WRITES
 from analysis.engine.readers.outside_calls import what_it_does
-from analysis.engine.readers.webhook_views import WORD_OF_HOOKS, is_for_users, routed_classes
+from analysis.engine.readers.webhook_views import WORD_OF_HOOKS, is_for_users, is_prefixed, routed_classes
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -235,6 +235,8 @@ def _told(function: Node, before: bytes, head: bytes, file: SourceFile) -> tuple
     where = before + head
     may_be_routed = _speaks_of(where, _ROUTES)
     if may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where):
+        return "route", where
+    if file.language == "python" and _POSTED_TO.search(before) is not None and is_prefixed(before, file):
         return "route", where
     if _speaks_of(head, _NAMES) and (
         _NAMED.search(head) or (_POSTED_TO.search(before) is not None and _NAMED_AS_HOOK.search(head) is not None)

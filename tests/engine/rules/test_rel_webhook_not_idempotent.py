@@ -525,3 +525,20 @@ def test_a_repository_of_java_writes_as_it_declares(query, count):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == [7] * count
+
+
+@pytest.mark.parametrize(
+    ("router", "count"),
+    [
+        ('APIRouter(prefix="/webhooks", tags=["pilots"])', 1),
+        ('Blueprint("pilots", __name__, url_prefix="/hooks/pilots")', 1),
+        ('APIRouter(prefix="/pilots")', 0),
+    ],
+)
+def test_a_router_that_puts_the_word_before_its_routes(router, count):
+    source = (
+        f"from fastapi import APIRouter\nfrom harbour import trips\n\nrouter = {router}\n\n\n"
+        '@router.post("/arrivals", status_code=204)\nasync def arrival(session, event: Arrival):\n'
+        "    await trips.count(session, event.ship)\n    await session.commit()\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"harbour/pilots.py": source})] == [8] * count
