@@ -98,6 +98,7 @@ _WORD_END = re.compile(r"\b")
 _NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
 _WRITTEN = re.compile(r"\.strftime\(")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
+_OF_A_MODULE = re.compile(r"[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*now\(\)\s*$")
 _COMPARED_AS_TEXT = re.compile(r"\.isoformat\([^()\n]*\)\s*[<>]=?\s*[\w(]")
 _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 _LOCAL_READINGS = re.compile(
@@ -356,9 +357,9 @@ def _confidence(call: Node, severity: str, file: SourceFile) -> str:
 def _stays(call: Node, severity: str, file: SourceFile, *, is_constant: bool = False) -> dict[str, str]:
     """Whether nothing is known to become of a time: it is not compared or stored, nor given back, kept in a member or a
     dictionary, or written as a text that others read. A constant of a module is there for others."""
-    if is_constant and file.function_of(call) == 0 and call.parent is not None and call.parent.type == "assignment":
-        return {}
     statement = _header(file.statement_of(call), file).replace(file.text(call), "now()")
+    if is_constant and file.function_of(call) == 0 and _OF_A_MODULE.match(statement):
+        return {}
     is_shown = _TELLS.match(statement) is not None or _IN_A_TEXT.search(statement) is not None
     leaves = not is_shown and _GIVEN_AWAY.search(statement) is not None
     return {} if severity or leaves else {"form": "stays"}

@@ -513,6 +513,7 @@ def test_days_and_texts_of_times_that_are_compared(line, count):
         ("FIRST_TRIP = datetime(2019, 5, 1)\n", 1),
         ("FIRST_TRIP = datetime(2019, 5, 1, tzinfo=UTC)\n", 0),
         ("NEVER = datetime(9999, 1, 1)\n", 0),
+        ("__released__ = datetime(2019, 5, 1)\n", 0),
         ("def f():\n    first = datetime(2019, 5, 1)\n", 0),
     ],
 )
