@@ -70,6 +70,7 @@ layers:
   - {name: services, path: services.py}
 """,
 )
+AROUND = "middleware"  # what opens a session for each request, and commits it
 _SERVICE_LAYER = re.compile(r"service|repositor|use[-_]?case|application", re.IGNORECASE)
 _HANDLER_LAYER = re.compile(r"^(api|web|http|controllers?|handlers?|routes?|views?|presentation)$", re.IGNORECASE)
 _SERVICE_FILE = re.compile(
@@ -129,7 +130,7 @@ def _entered(codebase: Codebase) -> set[str]:
         callee.path
         for path, facts in codebase.sources
         for entry in facts.entries
-        if entry.kind == REQUEST
+        if entry.kind == REQUEST and entry.detail != AROUND
         for callee in codebase.calls.entered(path, entry.function)
     }
 
@@ -138,7 +139,7 @@ def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
     """By the layer or by a route."""
     if place is not None and _HANDLER_LAYER.match(place.name):
         return True
-    asked = {entry.function for entry in facts.entries if entry.kind == REQUEST}
+    asked = {entry.function for entry in facts.entries if entry.kind == REQUEST and entry.detail != AROUND}
     return bool(asked) and any(function.name in asked for function in facts.functions)
 
 

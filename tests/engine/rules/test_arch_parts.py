@@ -584,3 +584,15 @@ def test_routes_called_admin_are_handlers_like_others(head, decorator, count):
         "ferry/services/trips.py": "def all():\n    return []\n",
     }
     assert [each.line for each in findings_of("arch-controller-uses-orm", files)] == [8] * count
+
+
+@pytest.mark.parametrize(("decorator", "count"), [('@app.middleware("http")', 0), ('@app.get("/ships")', 1)])
+def test_what_commits_around_each_request_is_no_handler(decorator, count):
+    main = "from sqlalchemy.orm import Session\nfrom ferry.models import Ship\n"
+    main += f"from fastapi import FastAPI\nfrom ferry.services import trips\napp = FastAPI()\n\n{decorator}\n"
+    main += "async def ships(request, call_next):\n    session = Session()\n    ship = session.get(Ship, 1)\n"
+    main += "    ship.seen = True\n    session.commit()\n    return ship\n"
+    files = {"ferry/main.py": main, "ferry/services/trips.py": "def all():\n    return []\n"}
+    handlers = "from fastapi import APIRouter\nfrom ferry.services import trips\nrouter = APIRouter()\n\n"
+    files["ferry/trips.py"] = f"{handlers}@router.get('/trips')\ndef show():\n    return trips.all()\n"
+    assert len(findings_of("arch-controller-uses-orm", files)) == count
