@@ -169,13 +169,12 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 def _may_ask_by_imported(callee: str, positional: list[Node], keywords: dict[str, Node], file: SourceFile) -> bool:
     """Whether a call without a limit may be one on a session that another file holds, which `judge` knows: by what it
     is given."""
-    if "timeout" in keywords or "**" in keywords or not is_imported(callee, file):
+    if "timeout" in keywords or "**" in keywords or any(each.type == "list_splat" for each in positional):
         return False
-    if callee.partition(".")[0] in sys.stdlib_module_names or any(each.type == "list_splat" for each in positional):
+    is_asked = not _OF_HTTP.isdisjoint(keywords)
+    if not is_asked and not (positional and _ADDRESS.match(file.text(positional[0]))):
         return False
-    return not _OF_HTTP.isdisjoint(keywords) or (
-        bool(positional) and _ADDRESS.match(file.text(positional[0])) is not None
-    )
+    return callee.partition(".")[0] not in sys.stdlib_module_names and is_imported(callee, file)
 
 
 def _held(value: Node, file: SourceFile) -> list[Node]:
