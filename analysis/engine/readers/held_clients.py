@@ -13,6 +13,7 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Client, FileFacts
 from analysis.engine.readers.http_clients import LIBRARIES, MAKERS, OWN_LIMIT, client_of
+from analysis.engine.readers.reading import followed
 
 CLOUD = frozenset({"boto3.client", "boto3.resource"})
 _LAST_NAMES = frozenset(each.rpartition(".")[2] for each in (*MAKERS, *CLOUD))
@@ -85,7 +86,8 @@ def _names_of(call: Node, library: str, local: dict[tuple[int, str], str], file:
 
 def _has_other_value(name: bytes, file: SourceFile) -> bool:
     """Whether the file gives a name that a `with` opens a value elsewhere."""
-    return re.search(rb"(?<![\w.])(?<!\bas )" + re.escape(name) + _NAMED_SO.pattern, file.source) is not None
+    starts = (match.start() - len(name) for match in followed(name, file.source, _NAMED_SO, b"_."))
+    return any(not file.source.endswith(b" as ", 0, start) for start in starts)
 
 
 def _given_by_functions(local: dict[tuple[int, str], str], file: SourceFile) -> dict[str, str]:
