@@ -216,6 +216,14 @@ class Entry(msgspec.Struct, array_like=True, frozen=True, gc=False):
     calls: tuple[str, ...] = ()
 
 
+class Client(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """What a name of Python holds, or a function, `client()`, gives: a client of HTTP or of a cloud."""
+
+    name: str
+    library: str  # `requests`, `httpx`, `aiohttp`, `boto3.s3`
+    is_limited: bool = False  # the file may set a time limit for all of its calls
+
+
 class Mark(msgspec.Struct, array_like=True, frozen=True):
     """What a local rule saw in the tree. `evaluate` turns it into a finding, or not, when it knows the context."""
 
@@ -269,6 +277,7 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     accesses: tuple[Access, ...] = ()
     constants: tuple[tuple[str, str], ...] = ()  # those that may name a table, with their texts
     annotated: tuple[tuple[str, str], ...] = ()  # names of Python for a class with a note: `Annotated[Orders, ...]`
+    clients: tuple[Client, ...] = ()
 
     @property
     def complexity(self) -> int:

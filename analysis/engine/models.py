@@ -29,7 +29,8 @@ class ModelIndex:
     a monorepo means the model that is nearest to it."""
 
     def __init__(self, files: Mapping[str, FileFacts]) -> None:
-        self.all: tuple[IndexedModel, ...] = tuple(_indexed(files))
+        # Classes before what SQL says of their tables, which may be an index only.
+        self.all: tuple[IndexedModel, ...] = tuple(sorted(_indexed(files), key=lambda each: each.model.orm == "ddl"))
         self._by_name = _first_by((entry.model.name, entry) for entry in self.all if entry.model.name)
         self._by_table = _first_by((entry.table.lower(), entry) for entry in self.all if entry.table)
 

@@ -129,3 +129,12 @@ def schema_of(sources, name):
     schema = Schemas(ModelIndex(facts), facts, {}).named(name)
     assert schema is not None
     return schema
+
+
+def test_a_table_is_that_of_its_class_whatever_sql_adds_to_it():
+    sources = {
+        "harbour/migrations/0002_more.py": 'migrations.RunSQL("CREATE INDEX a ON harbour_ship (name)")\n',
+        "harbour/models.py": "class Ship(models.Model):\n    name = models.CharField(max_length=9)\n",
+    }
+    index = ModelIndex({path: extract(source.encode(), "python") for path, source in sources.items()})
+    assert index.model_of("harbour_ship") == "Ship"

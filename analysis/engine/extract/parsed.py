@@ -16,6 +16,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.extract.text import Lines
 from analysis.engine.extract.walk import Walk
 from analysis.engine.facts import FileFacts, Function
+from analysis.engine.readers.held_clients import held_by
 
 
 def parsed_facts(source: bytes, language: str, lines: Lines, gates: Gates, *, is_test: bool = False) -> FileFacts:
@@ -68,6 +69,7 @@ def _deeds(file: SourceFile, functions: tuple[Function, ...]) -> dict[str, objec
         "accesses": orm.accesses_of(file),
         "constants": orm.entities.table_constants(file),
         "annotated": file.dialect.annotated(file),
+        "clients": held_by(file),
     }
 
 

@@ -26,6 +26,7 @@ _GIVEN = re.compile(rb"\s*,\s*([\w.]+(?:\([^()]*\))?)")
 _ANNOTATED = re.compile(
     rb"^(?:type\s+)?(\w+)\s*(?::\s*[\w.]*TypeAlias)?\s*=\s*(?:\w+\.)?Annotated\[\s*([\w.]+)\s*,", re.MULTILINE
 )
+_CALLED = re.compile(rb"\b(\w+)\(")
 _MAIN = re.compile(rb"^if __name__ ==", re.MULTILINE)
 
 
@@ -250,8 +251,15 @@ class Python(Dialect):
 
     def entries(self, functions: tuple[Function, ...], file: SourceFile) -> Iterable[Entry]:
         yield from entries_of(functions, file.classes, file)
-        if b"__name__" in file.source and _MAIN.search(file.source):
+        guard = _MAIN.search(file.source) if b"__name__" in file.source else None
+        if guard is not None:
             yield Entry("module", "main", "python", "__main__")
+            started = {name.decode() for name in _CALLED.findall(file.source, guard.end())}
+            yield from (
+                Entry(each.name, "main", "python", "__main__")
+                for each in functions
+                if each.name in started and not each.owner and each.parent == 0
+            )
 
 
 _JUMPS = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})

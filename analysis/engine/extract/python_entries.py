@@ -9,6 +9,8 @@ from analysis.engine.facts import Class, Entry, Function, Parameter
 _ROUTE = re.compile(
     r"\.(?:(route|get|post|put|patch|delete|head|options|websocket|api_route)\(|(?:app_)?errorhandler\()(.*)"
 )
+# What runs around each request: middleware of FastAPI, hooks of Flask.
+_AROUND = re.compile(r"\.(?:middleware\(|(?:before|after)_(?:app_)?request$)")
 _NO_ROUTERS = ("unittest.mock.", "mock.", "pytest.", "responses.")  # their `patch` and `get` serve nobody
 _TASK = re.compile(r"(^|\.)(task|shared_task|periodic_task|on_after_configure|actor|job)\b")
 # What waits for messages: of SQS and Azure, RabbitMQ, Redis, Kafka.
@@ -77,6 +79,8 @@ def _decorated(function: Function) -> Iterator[Entry]:
         if (route := _ROUTE.search(decorator)) is not None:
             method = (route[1] or "").upper()
             yield Entry(function.name, "request", "python", f"{method} {route[2].rstrip(')')[:100]}".strip())
+        elif _AROUND.search(decorator) is not None:
+            yield Entry(function.name, "request", "python", "middleware")
         elif _TASK.search(decorator.partition("(")[0]):
             yield Entry(function.name, "job", "celery", decorator[:100])
         elif _VIEW.search(decorator.partition("(")[0]):

@@ -22,7 +22,7 @@ _HANDLED_WORDS = (
 )
 NEAR = 1_500  # characters before and after a branch that belong to it
 LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
-_MAKES = re.compile("create|insert|save|add|persist")  # one of them stands in everything that makes a row
+_MAKES = re.compile("create|insert|INSERT|save|add|persist")  # one of them stands in everything that makes a row
 
 _MAY_MAKE = re.compile(rb"(?:create|insert|save|add|persist|register)\w*(?:<[^<>()]*>)?\(")
 

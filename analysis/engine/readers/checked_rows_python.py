@@ -21,7 +21,13 @@ _ALCHEMY_LOADS = (
 )
 _FLASK_LOADS = r"(?P<model>[A-Z]\w*)\.query\b(?P<chain>[^\n]{0,300}?)\.(?:first|one_or_none|scalar|count|all)\("
 _MONGO_LOADS = r"(?P<model>[\w.]+)\.(?:find_one|count_documents)\((?P<chain>[^\n]{0,200}?)\)\s*$"
-_LOADS = tuple(map(re.compile, (_FLASK_LOADS, _DJANGO_LOADS, _ALCHEMY_LOADS, _MONGO_LOADS)))
+_SQL_LOADS = (
+    r"(?:execute|fetchrow|fetchval|fetch_one|fetch_val)\(\s*[rf]?[\"']+\s*(?i:SELECT)\s[^;]{0,200}?\s(?i:FROM)\s+"
+    r"(?P<model>\w+)(?P<chain>\s+(?i:WHERE)\s[^;]{0,400})"
+)
+_LOADS = tuple(map(re.compile, (_FLASK_LOADS, _DJANGO_LOADS, _ALCHEMY_LOADS, _MONGO_LOADS, _SQL_LOADS)))
+_FETCHED = re.compile(r"^[\w.]+\.fetch(?:one|val)\(\)$")  # of the statement that was executed before
+_COLUMNS_OF_SQL = re.compile(r"\b(\w+)\s*=\s*(?:\?|%s|%\(|\$\d|:\w)")
 _STATE = re.compile(
     r"(?P<not>not\s+)?(?P<asked>.+?)\s*(?:(?P<none>==\s*0|<\s*1|is\s+None|==\s*None)|is\s+not\s+None|!=\s*None|>\s*0|>=\s*1|!=\s*0)?$",
     re.DOTALL,
@@ -42,12 +48,20 @@ def python_act(branch: Node, file: SourceFile) -> RowAct | None:
         loaded = _loaded(state["asked"], branch, file) if state is not None else None
         if state is None or loaded is None:
             continue
-        asked = tuple(dict.fromkeys(next(filter(None, each)) for each in _COLUMNS.findall(loaded["chain"])))
+        asked = tuple(dict.fromkeys(_asked_columns(loaded)))
         absent = bool(state["not"]) != bool(state["none"])
         line = line_of(_made(loaded["model"], branch, file), branch, file, inside=absent) if asked else 0
         if line and not is_handled(branch, file):
             return RowAct(loaded["model"], line, asked)
     return None
+
+
+def _asked_columns(loaded: re.Match[str]) -> Iterator[str]:
+    """The columns by which a row is looked for."""
+    if loaded.re.pattern == _SQL_LOADS:
+        yield from _COLUMNS_OF_SQL.findall(loaded["chain"])
+    else:
+        yield from (next(filter(None, each)) for each in _COLUMNS.findall(loaded["chain"]))
 
 
 def python_handler_act(handler: Node, file: SourceFile) -> RowAct | None:
@@ -85,6 +99,9 @@ def _loaded(asked: str, branch: Node, file: SourceFile) -> re.Match[str] | None:
     `rows.exists()`."""
     for _ in range(MOST_NAMES):
         asked = " ".join(asked.split()).removeprefix("await ")
+        if _FETCHED.match(asked):
+            executed = text_before(branch, file)[-NEAR:].rpartition("execute(")
+            asked = " ".join((executed[1] + executed[2]).split())
         asked = _WALRUS.sub(r"\1", asked).removeprefix("await ")
         found = next((found for load in _LOADS if (found := load.search(asked)) is not None), None)
         named = _NAMES.search(asked) if found is None else None
@@ -104,6 +121,7 @@ def _made(model: str, branch: Node, file: SourceFile) -> str:
     held = "|".join(_rows_at_hand(model, branch, file))
     return (
         rf"(?<![\w.]){word}\.objects\.a?create\(|(?<![\w.]){word}\([^()]*(?:\([^()]*\)[^()]*)*\)\.a?save\("
+        rf"|(?i:INSERT\s+(?:OR\s+\w+\s+)?INTO\s+[\"`]?{word}\b)"
         rf"|\.add\(\s*{word}\(|(?<![\w.]){word}\.create\(|{word}\.insert_one\(|\binsert\(\s*{word}\b"
         rf"|(?P<row>\w+)\s*=\s*{word}\("
         rf"(?=[\s\S]{{0,600}}?(?P<saved>\.add\(\s*(?P=row)\s*\)|(?<![\w.])(?P=row)\.a?save\())"

@@ -33,7 +33,7 @@ def place_of_filling(assignment: Node, file: SourceFile) -> int | None:
     own = rb"\bself\." + re.escape(name)
     if _is_of_one_object(own, body) or re.search(own + rb"\s*(?::[^=\n]+)?=(?!=)", body):
         return None
-    if re.search(rb"\bin " + own + rb"\b(?!\.)|" + own + rb"\.get\(", body):
+    if re.search(rb"\bin " + own + rb"\b(?![.\[])|" + own + rb"\.get\(", body):
         return None  # filled on first use
     changed = re.search(own + CHANGES_COLLECTION, body)
     return assignment.end_byte + changed.start() if changed is not None else None
@@ -52,6 +52,6 @@ def _is_meant(name: bytes, assignment: Node, owner: Scope, file: SourceFile) -> 
 
 def _is_of_one_object(own: bytes, body: bytes) -> bool:
     """Whether there is one instance, or each puts itself in, or takes out what it has put in."""
-    leaves = rb"\bdel " + own + rb"\["
+    leaves = rb"\bdel " + own + rb"\[(?![^\]\n]*:)"
     enters = own + rb"\.(?:append|add)\(self\)"
     return _SINGLETON.search(body) is not None or re.search(leaves + rb"|" + enters, body) is not None

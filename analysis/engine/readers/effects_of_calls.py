@@ -56,7 +56,8 @@ PYTHON_CALLS = _table(
         PROCESS: "subprocess.run subprocess.Popen subprocess.call subprocess.check_call subprocess.check_output"
         " os.system threading.Thread().start threading.Timer().start multiprocessing.Process().start"
         " concurrent.futures.ThreadPoolExecutor().submit concurrent.futures.ProcessPoolExecutor().submit"
-        " asyncio.run uvicorn.run",
+        " asyncio.run uvicorn.run apscheduler.schedulers.background.BackgroundScheduler().start"
+        " apscheduler.schedulers.blocking.BlockingScheduler().start",
         SLEEP: "time.sleep",
         GLOBAL: "os.chdir os.umask signal.signal locale.setlocale socket.setdefaulttimeout sys.setrecursionlimit",
     }

@@ -1,11 +1,14 @@
 """Whether an expression of Python is a `pathlib.Path`, also one that is joined from another."""
 
+import re
+
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import assigned_values, given_values, origin_of
+from analysis.engine.readers.reading import assigned_values, followed, given_values, origin_of
 
 _PATH = "pathlib.Path"
+_GIVES = re.compile(rb"\([^)]*\)\s*->\s*([\w.]+)\s*:")
 _STEPS = frozenset("joinpath resolve absolute expanduser with_suffix with_name with_stem relative_to".split())
 _FAR = 3  # names from which a path was made, one from another
 
@@ -16,7 +19,8 @@ def is_path(expression: Node | None, file: SourceFile, names: int = _FAR) -> boo
     if node is None:
         return False
     if node.type == "call":
-        return file.callee(node) == _PATH
+        callee = file.callee(node)
+        return callee == _PATH or _is_given_by(callee, file)
     name = file.text(node)
     if node.type == "identifier" and origin_of(name, node, file).removesuffix("()") == _PATH:
         return True
@@ -24,6 +28,16 @@ def is_path(expression: Node | None, file: SourceFile, names: int = _FAR) -> boo
         return False
     values = (assigned_values(name, node, file) if node.type == "identifier" else []) or given_values(name, file)
     return any(is_path(value, file, names - 1) for value in values)
+
+
+def _is_given_by(callee: str, file: SourceFile) -> bool:
+    """Whether a function of the file, or a method of the object, says that it gives a path: `def target() -> Path:`."""
+    name = callee.removeprefix("self.")
+    if not name.isidentifier() or not file.mentions(b"-> "):
+        return False
+    return any(
+        file.resolve(each[1].decode()) == _PATH for each in followed(b"def " + name.encode(), file.source, _GIVES, b"")
+    )
 
 
 def _beginning(expression: Node | None, file: SourceFile) -> Node | None:

@@ -9,7 +9,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import followed, origin_of
 
-_CLASSES = {
+MAKERS = {
     "requests.Session": "requests",
     "requests.session": "requests",
     "requests.sessions.Session": "requests",
@@ -17,7 +17,7 @@ _CLASSES = {
     "httpx.AsyncClient": "httpx",
     "aiohttp.ClientSession": "aiohttp",
 }
-_LIBRARIES = (b"requests", b"httpx", b"aiohttp")
+LIBRARIES = (b"requests", b"httpx", b"aiohttp")
 _LIMITED = frozenset({"httpx", "aiohttp"})
 # `name: Session`, `name: "Session | None"`, `name = Session(`, `self.name = given`.
 _HELD = re.compile(
@@ -29,7 +29,7 @@ _SESSION_MADE = re.compile(
     rb"(?<![\w.])((?:self\.)?\w+)[ \t]*(?::[^=\n]+)?=[ \t]*(?:\w+\.)?[sS]ession\(\)"
     rb"|\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+(\w+)\s*:"
 )
-_OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
+OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
 
 
 class Client(NamedTuple):
@@ -43,14 +43,14 @@ def client_of(name: str, file: SourceFile) -> Client | None:
     """The client that the file makes, or annotates, under this name or as a field of the object; a field that is set to
     an annotated name is what that name is. None when nothing says so, or something else does: the `session` of another
     function may be one of a database."""
-    if not any(map(file.mentions, _LIBRARIES)):
+    if not any(map(file.mentions, LIBRARIES)):
         return None
     held = list(followed(name.encode(), file.source, _HELD, b"_$"))
     given = {each["value"] for each in held if each["value"] and not each["made"] and b"." not in each["value"]}
     held += [each for other in given for each in followed(other, file.source, _HELD, b"_.$") if each["kind"]]
     written = {each["kind"] or (each["value"] if each["made"] else b"") for each in held}
     imported = {each.decode() for each in written if each.partition(b".")[0].decode() in file.bindings}
-    libraries = {_CLASSES.get(file.resolve(each), "") for each in imported}
+    libraries = {MAKERS.get(file.resolve(each), "") for each in imported}
     library = libraries.pop() if len(libraries) == 1 else ""
     return Client(library, any(each["made"] for each in held)) if library else None
 
@@ -65,7 +65,7 @@ def call_on_client(callee: str, call: Node, file: SourceFile) -> str:
     if not origin:
         given = followed(receiver.encode(), file.source, _ORIGIN, b"_.")
         origin = next((file.resolve((each[1] or each[2]).decode()) for each in given), "")
-    library = _CLASSES.get(origin.removesuffix("()"), "")
+    library = MAKERS.get(origin.removesuffix("()"), "")
     return f"{library}.{verb}" if library in _LIMITED else callee
 
 
@@ -75,7 +75,7 @@ def session_of(receiver: str, call: Node, file: SourceFile) -> Client | None:
     if not file.mentions(b"requests") or not _NAME.fullmatch(receiver):
         return None
     origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
-    if origin.startswith(("aiohttp", "httpx")) or _OWN_LIMIT.search(file.source):
+    if origin.startswith(("aiohttp", "httpx")) or OWN_LIMIT.search(file.source):
         return None
     if receiver in _sessions(file.source):
         return Client("requests", is_made=True)

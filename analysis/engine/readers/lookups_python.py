@@ -160,7 +160,8 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
     if callee.endswith(".fetchone"):
         if positional or _always_answers(call, file):
             return ""
-        return "medium" if _WHERE.search(before[-NEAR:].rpartition("execute(")[2]) else "low"
+        asked = (before[-NEAR:] + file.text(call)).rpartition("execute(")[2]  # before it, or right in front of it
+        return "medium" if _WHERE.search(asked) else "low"
     if callee.endswith((".fetchrow", ".fetch_one")):
         is_row = _WHERE.search(file.text(call)) is not None and ALWAYS_A_ROW.search(file.text(call)) is None
         return "medium" if is_row else ""

@@ -15,7 +15,9 @@ MOST_READS = 40  # attributes of one loop that are noted
 _KEYS = re.compile(r"^(?:pk|id|objects|_meta|\w+_id|__\w+)$")
 # Row, relation, what is done with it, and the relation that is read from what it leads to.
 _READS = {
-    "python": re.compile(r"(?<![\w.\"'])(\w+)\.([a-z_]\w*)(?:\.(\w+)\(|\.([a-z_]\w*)(?=\.)|(?![\w(]|\s*=[^=]))"),
+    "python": re.compile(
+        r"(?<![\w.\"'])(\w+)\.(?:awaitable_attrs\.)?([a-z_]\w*)(?:\.(\w+)\(|\.([a-z_]\w*)(?=\.)|(?![\w(]|\s*=[^=]))"
+    ),
     "java": re.compile(
         r"(?<![\w.\"'])(\w+)\.get([A-Z]\w*)\(\)(?:\s*\.(\w+)\()?()|(?<![\w.\"'])([a-z]\w*)\.([a-z]\w*)\s*\.([a-z]\w*)\b"
     ),

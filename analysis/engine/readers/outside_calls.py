@@ -34,6 +34,8 @@ _PAYMENT = (
 )
 _CLOUD = (
     r"(?:\w+\.)*(?:s3|sqs|sns|ses)(?:_?[cC]lient)?\.(?:send|put\w*|upload\w*|get_object|delete_object|publish|send_\w+)"
+    # A client of boto3, but for what it makes or knows by itself.
+    r"|boto3\.[\w-]+\.(?!generate_presigned|get_paginator|get_waiter|can_paginate|close$|exceptions|meta)[a-z]\w*"
 )
 _PROCESS = (
     r"subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os/exec\.Command(?:Context)?\(\)\.(?:Run|Output|CombinedOutput|Start)"

@@ -11,8 +11,9 @@ from analysis.engine.readers.branches import is_explained, made_when_missing, ru
 from analysis.engine.readers.reading import assigned_values, node_at, within
 
 _STEP = re.compile(
-    rb"\b(?:\w*[sS]ession|db)(?:\.session)?\."
-    rb"(?P<verb>add|add_all|delete|merge|commit|bulk_\w+|execute)\((?P<writes>\s*(?:\w+\.)?(?:update|insert|delete)\()?"
+    rb"\b(?:\w*[sS]ession|db|\w*conn(?:ection)?|cur(?:sor)?)(?:\.session)?\."
+    rb"(?P<verb>add|add_all|delete|merge|commit|bulk_\w+|execute)"
+    rb"\((?P<writes>\s*(?:(?:\w+\.)?(?:update|insert|delete)\(|[rf]?[\"']+\s*(?i:UPDATE|INSERT|DELETE)\s))?"
     rb"|^[ \t]+(?P<row>\w+)\.\w+[ \t]*[-+]?=(?!=)",
     re.MULTILINE,
 )

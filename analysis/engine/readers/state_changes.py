@@ -34,6 +34,7 @@ _MADE = re.compile(
     rb"(?:\s*:[^=\n]{1,60})?[ ]*:?=(?!=)([^\n]*)",
     re.MULTILINE,
 )
+_COUNTS = re.compile(rb"[-+]=\Z")  # reads what is there and writes another value
 _TAKES_OUT = re.compile(rb"\.(?:remove|pop|clear|discard|delete)\(\Z|^delete\(")
 _OF_A_USER = re.compile(r"(?i)user|session|request|account|customer|tenant|cart|order")
 _CONSTRUCTORS = frozenset({"__init__", "constructor"})
@@ -52,6 +53,7 @@ class StateChanges:
     kinds: dict[int, str]
     served: frozenset[int]  # functions in which what answers a request changes it
     takes_out: bool  # whether something is also taken out
+    counting: frozenset[int]  # functions that read what is there and write another value
     is_guarded: bool  # elsewhere it is changed under a lock, which whoever calls these may hold too
 
 
@@ -71,6 +73,7 @@ def changes_of(name: str, declared: Node, changes: Iterator[re.Match[bytes]], fi
         kinds=kinds,
         served=frozenset(function.index for match, function in bare if answers_requests(match.start(), file)),
         takes_out=any(_TAKES_OUT.search(match[0]) for match, _ in bare),
+        counting=frozenset(function.index for match, function in bare if _COUNTS.search(match[0])),
         is_guarded=any(is_guarded),
     )
 

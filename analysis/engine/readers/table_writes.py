@@ -52,6 +52,7 @@ class Write(NamedTuple):
     verb: str
     row: str = ""  # the variable that is saved, or the key of the row, where there is one
     needs: str = ""  # the library without which it is no write, see `Query`
+    is_guessed: bool = False  # what it writes to is known by the name of a variable alone
 
     def differs_from(self, other: "Write") -> bool:
         """Whether it goes to another table, or to another row that the source tells apart."""
@@ -85,7 +86,8 @@ def _queries(file: SourceFile) -> Iterator[Write]:
     for query in file.queries:
         if (query.orm == "jpa" and query.terminal in _NEVER_ALONE) or _is_map(query.model, file):
             continue
-        if query.operation in _VERBS and query.model and query.orm != "sqlalchemy" and not query.in_transaction:
+        label = query.model or _saved_row(query, file)
+        if query.operation in _VERBS and label and query.orm != "sqlalchemy" and not query.in_transaction:
             start = file.lines.starts[query.line - 1]
             row = file.source[start:].partition(b"\n")[0]
             before = file.source[max(0, start - _NEAR) : start] + row.partition(b"(")[0]
@@ -96,7 +98,23 @@ def _queries(file: SourceFile) -> Iterator[Write]:
             is_passed = is_passed or _IN_CONTEXT.search(whole)
             if not is_lazy and not is_passed and not _is_of_the_caller(query, file):
                 indent = len(row) - len(row.lstrip())
-                yield Write(start + indent, query.line, query.model, _verb(query), _row(query, whole), query.needs)
+                yield Write(
+                    start + indent,
+                    query.line,
+                    label,
+                    _verb(query),
+                    _row(query, whole),
+                    query.needs,
+                    is_guessed=not query.model,
+                )
+
+
+def _saved_row(query: Query, file: SourceFile) -> str:
+    """What a row of Django is called that the function is given, as its class may be: `order.save(update_fields=…)`."""
+    saved = _SAVED.match(query.anchor) if query.orm == "django" and query.terminal in ("save", "asave") else None
+    if saved is None or "update_fields=" not in query.anchor or not saved[1].isidentifier() or saved[1] == "self":
+        return ""
+    return "".join(word.capitalize() for word in saved[1].split("_"))
 
 
 def _row(query: Query, text: bytes) -> str:

@@ -7,7 +7,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts
-from analysis.engine.readers.webhook_views import WORD_OF_HOOKS
+from analysis.engine.readers.webhook_views import WORD_OF_HOOKS, is_prefixed
 
 LONGEST_HEADER = 300  # bytes before a function, or from its start, in which its route and its name stand
 _NAMED = re.compile(
@@ -60,6 +60,8 @@ def told_by(function: Node, before: bytes, head: bytes, file: SourceFile) -> tup
     where = before + head
     may_be_routed = _speaks_of(where, _ROUTES)
     if may_be_routed and _ROUTED.search(where) is not None and (b".route(" not in where or b"POST" in where):
+        return "route", where
+    if file.language == "python" and _POSTED_TO.search(before) is not None and is_prefixed(before, file):
         return "route", where
     if _speaks_of(head, _NAMES) and (
         _NAMED.search(head) or (_POSTED_TO.search(before) is not None and _NAMED_AS_HOOK.search(head) is not None)

@@ -5,6 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.reading import followed
 
 WORD_OF_HOOKS = rb"(?:web_?hooks?|_hooks?|/hooks?|callbacks?|\bipns?|notif(?:y|ications?))(?![A-Za-z])"
 _PATH = rb"\s*r?[\"'][^\"'\n]*" + WORD_OF_HOOKS + rb"[^\"'\n]*[\"']"
@@ -21,6 +22,19 @@ _FOR_USERS = re.compile(
     rb"|permission_classes\s*=\s*[\[(][^\])]*(?:IsAuthenticated|IsAdmin|Permission)"
     rb"|\bdecorators\s*=\s*[\[(][^\])]*(?:login|auth)"
 )
+
+
+_ROUTER = re.compile(rb"@(\w+)\.(?:post|route)\(")
+_PREFIXED = re.compile(
+    rb"(?i)\s*=\s*[\w.]*(?:Router|Blueprint|Namespace)\((?:[^()]|\([^()]*\)){0,300}?\b(?:url_)?prefix\s*=" + _PATH
+)
+
+
+def is_prefixed(before: bytes, file: SourceFile) -> bool:
+    """Whether the router that a handler belongs to, by the decorators before it, puts a path that speaks of webhooks in
+    front of its routes: `APIRouter(prefix="/webhooks")`."""
+    router = _ROUTER.search(before)
+    return router is not None and next(followed(router[1], file.source, _PREFIXED, b"_."), None) is not None
 
 
 def routed_classes(source: bytes) -> list[str]:

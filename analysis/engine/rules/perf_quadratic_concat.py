@@ -79,6 +79,11 @@ _GROWS = re.compile(rb"([\w.]++)\s*+(?:\+=|=\s*(?:\1|\(\1)\s*\+(?!\+))\s*")
 _LIST_GROWS = re.compile(
     rb"([\w$.]++)\s*+=\s*(?:\1\.concat\(|\[\s*\.\.\.\1\b|\{\s*\.\.\.\1\b|Buffer\.concat\(\s*\[\s*\1\s*,)"
 )
+# The accumulator of a `reduce`, and where a step gives back a copy of it.
+_FIRST_OF_SCRIPT = re.compile(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)")
+_COPIES_OF_SCRIPT = r"(=>\s*\(?|return\s+)([\[{]\s*\.\.\.NAME\b|NAME\.concat\(|Object\.assign\(\s*\{\s*\},\s*NAME\b)"
+_FIRST_OF_PYTHON = re.compile(r"lambda\s+(\w+)\s*,")
+_COPIES_OF_PYTHON = r"(:\s*\(?)(\{\s*\*\*NAME\b|\[\s*\*NAME\b|dict\(NAME\s*,|NAME\s*\|\s*\{|NAME\s*\+\s*\[)"
 _TEXT_GROWS = re.compile(rb"([\w$.]++)\s*+=\s*\1\.concat\(")
 _TABLE_GROWS = re.compile(
     rb"([\w.]++)\s*+=\s*(?:\1\.append\(|(?:pd|pandas)\.concat\(\s*[\[(]\s*\1\s*,|\[\s*\*\1\s*,|\{\s*\*\*\1\s*,"
@@ -184,33 +189,48 @@ def _is_table(name: str, growth: re.Match[bytes], statement: Node, file: SourceF
 
 
 def look_at_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script: `rows.reduce((all, row) => ({ ...all, [row.id]: row }), {})`."""
     given = file.arguments(call)[0]
     if len(given) != 2 or given[0].type not in ("arrow_function", "function_expression"):
         return
     start, end = file.dialect.callee(call)
     reduced = file.source[start:end].decode("utf-8", "replace").rpartition(".")[0]
+    advice = "Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`."
+    accumulator = _FIRST_OF_SCRIPT.match(file.text(given[0]))
+    if accumulator is not None:
+        yield from _reduced(call, given[0], accumulator[1], _COPIES_OF_SCRIPT, reduced, advice, file)
+
+
+def look_at_python_reduce(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: `reduce(lambda all, row: {**all, row.id: row}, rows, {})`."""
+    given = file.arguments(call)[0]
+    if file.callee(call) != "functools.reduce" or len(given) != 3 or given[0].type != "lambda":
+        return
+    advice = "Fill one dictionary or list in a loop or a comprehension (`itertools.chain.from_iterable`)."
+    accumulator = _FIRST_OF_PYTHON.match(file.text(given[0]))
+    if accumulator is not None:
+        yield from _reduced(call, given[0], accumulator[1], _COPIES_OF_PYTHON, file.text(given[1]), advice, file)
+
+
+def _reduced(
+    call: Node, step: Node, accumulator: str, copies: str, reduced: str, advice: str, file: SourceFile
+) -> Iterator[Mark]:
+    """A mark where a step of a `reduce` gives back a copy of all so far, unless few are gone through."""
     size = size_of(reduced, call, file)
-    if size is Size.FEW or reduced in file.bindings or reduced.startswith("[") or is_short_list(reduced, call, file):
+    if size is Size.FEW or reduced in file.bindings or reduced[:1] in ("[", "(") or is_short_list(reduced, call, file):
         return
-    text = file.text(given[0])
-    accumulator = re.match(r"(?:async\s*)?(?:function\s*\w*\s*)?\(\s*([\w$]+)", text)
-    if accumulator is None:
-        return
-    name = re.escape(accumulator[1])
-    copied = re.search(
-        rf"(=>\s*\(?|return\s+)([\[{{]\s*\.\.\.{name}\b|{name}\.concat\(|Object\.assign\(\s*\{{\s*\}},\s*{name}\b)",
-        text,
-    )
+    text = file.text(step)
+    copied = re.search(copies.replace("NAME", re.escape(accumulator)), text)
     if copied is not None:
-        start = given[0].start_byte + len(text[: copied.start(2)].encode())
+        start = step.start_byte + len(text[: copied.start(2)].encode())
         yield file.mark(
             RULE.id,
             file.tree.root_node.descendant_for_byte_range(start, start + 1) or call,
-            f"`{short(accumulator[1])}` is copied whole for every element of the `reduce`",
+            f"`{short(accumulator)}` is copied whole for every element of the `reduce`",
             severity="info" if size is Size.UNKNOWN else "",
             data={"size": "unknown"} if size is Size.UNKNOWN else None,
             confidence="medium" if size is Size.MANY and is_loaded(reduced, call, file) else "low",
-            suggestion="Change the accumulator in place, or use `map`, `flatMap` or `Object.fromEntries`.",
+            suggestion=advice,
         )
 
 
@@ -368,4 +388,5 @@ WATCHES = (
     Watch("assignment_statement", look_at_growth, GO, starts=_GROWS),
     Watch("assignment_expression", look_at_list, SCRIPT, starts=_LIST_GROWS),
     Watch("call", look_at_reduce, SCRIPT, names=frozenset({"reduce"})),
+    Watch("call", look_at_python_reduce, PYTHON, names=frozenset({"reduce"})),
 )

@@ -150,8 +150,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if mark.data.get("loop"):
         return place.finding(mark)
-    if place.facts.language == "python" or not place.in_request_path:
-        return None
+    if not place.in_request_path or (place.facts.language == "python" and not place.in_handler):
+        return None  # Python keeps what it has compiled: looked up for each request, at most
     # Else requests reach it by the names of what is called.
     return place.finding(mark) if place.in_handler else place.finding(mark, confidence=Confidence.LOW)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from tree_sitter import Node
 
@@ -13,7 +14,15 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.reading import COMMENTS, awaited_call, function_name, is_short_list, short
+from analysis.engine.readers.leaving_functions import leaving_call
+from analysis.engine.readers.reading import (
+    COMMENTS,
+    awaited_call,
+    function_name,
+    is_imported,
+    is_short_list,
+    short,
+)
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -108,6 +117,7 @@ _PUTS = re.compile(r"(?i)(?:axios|https?|api|client)\.put$")  # over the network
 _AWAITING = re.compile(  # a statement that only awaits a call: what it assigns, and the callee
     rb"(?:(?:const|let|var)\s+)?(?:([\w$]+|\{[^{}]*\}|\[[^\[\]]*\]|\w+(?:,\s*\w+)+)\s*(?::\s*[^=\n]{1,60})?=\s*)?\(?await\s+([\w$.?]+)(?:<[^<>()]*>)?\("
 )
+_QUESTION = re.compile(r"(?:^|\.)(?:get|head|fetch|urlopen)$")  # which changes nothing there
 _FIRST_WORD = re.compile(rb"\s*")
 SPACE_BETWEEN = 120  # bytes in which the next question begins
 IN_A_ROW = 3  # awaits of remote calls that are worth being asked together
@@ -241,11 +251,12 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     if begin is None or source.find(b"await ", end, end + SPACE_BETWEEN) < 0:
         return
     asked = _AWAITING.match(source, begin.end(), end)
-    if asked is None or not _is_asked(asked[2].decode("utf-8", "replace"), file):
+    if asked is None or not _may_ask(asked[2].decode("utf-8", "replace"), file):
         return
     statement = file.statement_of(node)
     first = _awaited(statement, file)
-    if first is None or _awaited(_beside(statement, file, forward=False), file) is not None:
+    before = _awaited(_beside(statement, file, forward=False), file)
+    if first is None or (before is not None and _is_asked(before[1], file)):
         return
     names, callees = set(first[0]), [first[1]]
     following = _beside(statement, file)
@@ -259,14 +270,21 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
         names.update(next_asked[0])
         callees.append(next_asked[1])
         following = _beside(following, file)
+    asking = list(takewhile(lambda each: _is_asked(each, file), callees))
+    if len(asking) >= IN_A_ROW:
+        callees = asking  # as far as the names are enough
+    elif before is not None:
+        return
     if len(callees) < IN_A_ROW or _ON_PURPOSE.search(_comment_above(statement, file)):
         return
+    unknown = [each for each in callees if not _is_asked(each, file)]  # `judge` knows whether they ask anything
     asked_of = ", ".join(f"`{short(each, 30)}`" for each in callees[:IN_A_ROW])
     yield file.mark(
         RULE.id,
         node,
         f"{asked_of} are awaited one after the other and need nothing of each other",
         confidence="" if all(_REMOTE.search(each) or _HTTP.match(file.resolve(each)) for each in callees) else "low",
+        data={"calls": " ".join(file.resolve(each) for each in unknown)} if unknown else None,
         suggestion=f"Await the {len(callees)} calls together (`{_TOGETHER[file.language == 'python']}`).",
     )
 
@@ -296,7 +314,7 @@ def _awaited(statement: Node | None, file: SourceFile) -> tuple[list[str], str] 
     if statement is None or (found := _AWAITING.match(file.source, statement.start_byte, statement.end_byte)) is None:
         return None
     callee = found[2].decode("utf-8", "replace").replace("?.", ".")
-    if not _is_asked(callee, file) or _OF_THE_REQUEST.search(callee) or _has_one_connection(callee, file):
+    if not _may_ask(callee, file) or _OF_THE_REQUEST.search(callee) or _has_one_connection(callee, file):
         return None
     if callee.endswith("client.query") or _ON_CONNECTION.search(file.text(statement)):
         return None  # one connection to a database
@@ -308,6 +326,26 @@ def _is_asked(callee: str, file: SourceFile) -> bool:
     if _READS.search(callee) is not None or _HTTP.match(file.resolve(callee)) is not None:
         return True
     return _SENDS.match(callee) is not None and _REMOTE.search(callee) is not None
+
+
+def _may_ask(callee: str, file: SourceFile) -> bool:
+    """Whether a call asks another service, by its name or as one of a function of another file."""
+    if _is_asked(callee, file):
+        return True
+    name = file.resolve(callee)
+    return not _NOT_REMOTE.search(name) and not _CHANGES.search(name) and is_imported(name, file)
+
+
+def _only_ask(calls: list[str], place: Place) -> bool:
+    """Whether each of these calls is one of a function of the project that asks another service, and tells it
+    nothing."""
+    graph = place.codebase.calls
+    for call in calls:
+        meant = graph.resolve(place.path, place.function, call)
+        asking = [leaving_call(each, place.codebase) for each in meant]
+        if not asking or not all(_QUESTION.search(each) for each in asking):
+            return False
+    return True
 
 
 def _has_one_connection(callee: str, file: SourceFile) -> bool:
@@ -336,6 +374,8 @@ def _feeds_on(body: str, call: str) -> bool:
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A request waits for the sum of them. A page that does things one by one shows how far it has come."""
+    if "calls" in mark.data and not _only_ask(mark.data["calls"].split(), place):
+        return None
     if place.in_request_path:
         return place.finding(mark, severity=Severity.WARNING)
     if "round" in mark.data and mark.confidence == Confidence.LOW.value and runs_in_browsers(place):

@@ -83,8 +83,10 @@ _AWAITED = re.compile(r"await\s+(?:asyncio\.(?:shield|wait_for)\()?(\w+)[^\n]*")
 _NAMED = re.compile(r"\bas\s+(\w+)\s*:?$")
 _BOUNDARY = re.compile(
     r"(^|\.)(main|run|__del__|__exit__|__repr__|__str__|toString|dispatch|handle\w*|on_\w+|worker\w*|\w*_loop|loop|middleware|shutdown\w*|close"
-    r"|consume\w*|process_(request|response|exception)|load_plugins?|health\w*|ping|finalize)$"
+    r"|consume\w*|process_(request|response|exception)|load_plugins?|finalize)$"
 )
+_CHECK = re.compile(r"(^|\.)(health\w*|ping)$")  # answers for whatever fails, but not when it is told to stop
+_BARE = re.compile(rb"except\s*:")
 _LOGS_MESSAGE = r"(?:(?i:log(?:ger)?)\.(?:error|warn)|\b\w*[lL]og)\([^;]*\b{0}\.getMessage\("
 _LOGS = re.compile(r"\b(?i:log(?:ger|ging)?)\.(?:error|warn(?:ing)?|info|debug)\(")
 _STORES_MESSAGE = r"(?:\.set\w*(?:Error|Message|Reason|Result|Status)\w*\(|\breturn\b)[^;]*\b{0}\.getMessage\("
@@ -217,9 +219,11 @@ def _is_explained(handler: Node, file: SourceFile) -> bool:
 def _is_boundary(handler: Node, file: SourceFile) -> bool:
     """Whether the function is where errors must stop: a task, a handler, a worker's loop."""
     function = file.functions[file.function_of(handler)]
-    return bool(_BOUNDARY.search(function.name)) or any(
-        _ENTRY.search(decorator.partition("(")[0]) for decorator in function.decorators
-    )
+    if _BOUNDARY.search(function.name):
+        return True
+    if _CHECK.search(function.name) and _BARE.match(file.source, handler.start_byte) is None:
+        return True
+    return any(_ENTRY.search(decorator.partition("(")[0]) for decorator in function.decorators)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -56,6 +56,8 @@ def is_over(order):
 
 _NOW = {"datetime.datetime.now": 0, "datetime.datetime.fromtimestamp": 1}  # name to the position of the zone
 _NEVER_AWARE = frozenset({"datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp", "datetime.datetime.today"})
+_READS_CLOCK = frozenset({"datetime.datetime.now", "datetime.datetime.today"})
+_IS_DAY = re.compile(r"\s*\.date\(\)")
 _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)\b")
 # The reading of the clock as local time is right again as a number of seconds, and right enough as a text for people.
 _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
@@ -96,6 +98,8 @@ _WORD_END = re.compile(r"\b")
 _NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
 _WRITTEN = re.compile(r"\.strftime\(")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
+_OF_A_MODULE = re.compile(r"[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*now\(\)\s*$")
+_COMPARED_AS_TEXT = re.compile(r"\.isoformat\([^()\n]*\)\s*[<>]=?\s*[\w(]")
 _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 _LOCAL_READINGS = re.compile(
     r"\b(?:datetime\.now\(\s*\)|datetime\.today\(\)|(?<!utc)fromtimestamp\([^,()]*(?:\([^()]*\))?[^,()]*\))"
@@ -121,17 +125,19 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if not callee.startswith("datetime.") or not _is_naive(call, callee, file):
         return
-    if _MADE_AWARE.match(file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")):
+    after = file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")
+    is_day = callee in _READS_CLOCK and _IS_DAY.match(after) is not None
+    if _MADE_AWARE.match(after) and not is_day:
         return
     if _WRAPPED.search(file.source[max(0, call.start_byte - 60) : call.start_byte].decode("utf-8", "replace")):
         return
     if _is_harmless(call, callee, file):
         return
-    if callee == "datetime.date.today":
-        after = file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")
+    if callee == "datetime.date.today" or is_day:
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
             return
-        message = "`date.today()` is the day of this machine's zone"
+        shown = f"{callee.removeprefix('datetime.')}().date()" if is_day else "date.today()"
+        message = f"`{shown}` is the day of this machine's zone"
         data = _stays(call, "", file)
         yield file.mark(RULE.id, call, message, severity="info", confidence="low", data=data)
         return
@@ -153,7 +159,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         f"`{name}` here gives a time without a zone",
         severity=severity,
         confidence=_confidence(call, severity, file),
-        data={"form": "cookie"} if is_of_cookie(call, file) else _stays(call, severity, file),
+        data={"form": "cookie"} if is_of_cookie(call, file) else _stays(call, severity, file, is_constant=is_constant),
     )
 
 
@@ -294,7 +300,7 @@ def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
         return after.lstrip().startswith(".strftime(") or _is_text_of_utc(call, file)
     if callee == "datetime.datetime.fromtimestamp":
         return _REWRITTEN.match(after) is not None
-    if callee in ("datetime.datetime.now", "datetime.datetime.today"):
+    if callee in _READS_CLOCK:
         if after.startswith(":%"):
             return True  # of a text: `f"{datetime.now():%Y%m%d}"`
         if _CLOCK_IS_RIGHT.match(after) or _NAMES.search(file.text(file.statement_of(call))):
@@ -349,10 +355,12 @@ def _confidence(call: Node, severity: str, file: SourceFile) -> str:
     return "low" if others else "medium" if is_span else ""
 
 
-def _stays(call: Node, severity: str, file: SourceFile) -> dict[str, str]:
+def _stays(call: Node, severity: str, file: SourceFile, *, is_constant: bool = False) -> dict[str, str]:
     """Whether nothing is known to become of a time: it is not compared or stored, nor given back, kept in a member or a
-    dictionary, or written as a text that others read."""
+    dictionary, or written as a text that others read. A constant of a module is there for others."""
     statement = _header(file.statement_of(call), file).replace(file.text(call), "now()")
+    if is_constant and file.function_of(call) == 0 and _OF_A_MODULE.match(statement):
+        return {}
     is_shown = _TELLS.match(statement) is not None or _IN_A_TEXT.search(statement) is not None
     leaves = not is_shown and _GIVEN_AWAY.search(statement) is not None
     return {} if severity or leaves else {"form": "stays"}
@@ -375,6 +383,8 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
         )
         start = match.start() - len(name)
         if _INTO_A_ROW.search(after[max(0, start - NEAR) : start]) and _STORES.search(after, match.end()):
+            return True
+        if _COMPARED_AS_TEXT.match(after, match.end()):
             return True
         if (is_compared or _QUERIED.search(line) or _ORDERED.search(line)) and not _LOGGING.search(line):
             return True

@@ -13,11 +13,11 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.attempts import HANDLERS, attempt_in
 from analysis.engine.readers.handlers import comment_above, guarded_text
+from analysis.engine.readers.held_clients import by_client
 from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.promises import awaits_only_what_keeps_errors
 from analysis.engine.readers.reading import followed, function_name, text_before, within
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
-from analysis.engine.readers.shared_clients import by_library
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
 
 RULE = Rule(
@@ -266,7 +266,7 @@ def _is_remote(place: Place) -> bool:
 
 
 def _leaves(call: str, place: Place) -> bool:
-    named = by_library(by_class(call, place.function, place.facts), place)
+    named = by_client(by_class(call, place.function, place.facts), place.path, place.codebase)
     return what_it_does(named, place.facts.language) not in ("", "sleeps")
 
 

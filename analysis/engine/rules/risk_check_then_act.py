@@ -270,6 +270,7 @@ WATCHES = (
             b".objects.filter(",
             b".query(",
             b"select(",
+            b".fetch",
             b".is_file()",
             b".is_dir()",
         ),

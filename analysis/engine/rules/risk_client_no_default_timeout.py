@@ -79,7 +79,11 @@ _PYTHON = {  # to the position of a timeout among positional arguments; -1: by k
     "poplib.POP3": 2,
     "telnetlib.Telnet": 2,
     "ftplib.FTP_TLS": -1,
+    "sqlalchemy.create_engine": -1,
+    "sqlalchemy.ext.asyncio.create_async_engine": -1,
 }
+_ENGINES = frozenset({"sqlalchemy.create_engine", "sqlalchemy.ext.asyncio.create_async_engine"})
+_HOLD_LIMITS = frozenset({"connect_args", "creator", "async_creator", "poolclass", "pool", "options"})
 # How long a connection may lie unused limits nobody who waits for an answer.
 _LIMIT = re.compile(r"(?<!idle)(?<!idle_)(?<!idle-)time_?out", re.IGNORECASE)
 _HEADER_LIMIT = re.compile(r"\bRead(?:Header)?Timeout\b")
@@ -118,6 +122,7 @@ _LOOPBACK = re.compile(r'(?:fmt\.Sprintf\(\s*)?"(?:localhost|127\.\d+\.\d+\.\d+|
 _FROM_OUTSIDE = re.compile(
     r"(?i)\b(?:process\.env|os\.environ|os\.getenv|getenv|environ|env|settings|config\w*|conf|cfg|options|opts)\b"
 )
+_ENVIRONMENT = re.compile(r"\bos\.(?:environ|getenv)\b")
 _ADDRESS = re.compile(r"(?i)ur[li]|dsn|address")
 # What comes after the futures are complete, or runs on a thread of its own, with the bracket of what it runs.
 _WHEN_DONE = re.compile(
@@ -137,12 +142,43 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional, keywords = file.arguments(call)
     if "**" in keywords or any(each.type == "list_splat" for each in positional) or _LIMIT.search(file.text(call)):
         return
-    if 0 <= position < len(positional) or (position < 0 and _is_unknown(positional, callee)):
+    if 0 <= position < len(positional):
+        return
+    if callee in _ENGINES and (_is_limited_engine(keywords, file) or _ends_with_its_function(call, file)):
+        return
+    is_address = len(positional) == 1 and _is_address(positional[0], file)
+    if position < 0 and _is_unknown(positional, callee) and not is_address:
         return
     if "setdefaulttimeout" not in function_text(call, file):
         message = f"`{callee}` is built without a time limit: a silent server holds its caller for ever"
-        is_unknown = len(positional) == 1 and _comes_from_outside(positional[0], file)
-        yield file.mark(RULE.id, call, message, confidence="low" if is_unknown else "")
+        is_from_outside = len(positional) == 1 and _comes_from_outside(positional[0], file)
+        is_given = is_address and not is_from_outside  # by a caller, who may have put a limit into it
+        severity = "info" if is_given else ""
+        yield file.mark(RULE.id, call, message, severity=severity, confidence="low" if is_address else "")
+
+
+def _is_limited_engine(keywords: dict[str, Node], file: SourceFile) -> bool:
+    """Whether the limits of an engine of SQLAlchemy may stand in its options, or its database is a file."""
+    return not _HOLD_LIMITS.isdisjoint(keywords) or file.mentions(b"sqlite")
+
+
+def _ends_with_its_function(call: Node, file: SourceFile) -> bool:
+    """Whether only the function around it uses an engine: one that makes a database, or moves rows."""
+    parent = call.parent
+    left = parent.child_by_field_name("left") if parent is not None and parent.type == "assignment" else None
+    if left is None or left.type != "identifier" or not file.function_of(call):
+        return False
+    name = re.escape(file.text(left))
+    return re.search(rf"\b(?:return|yield|global)\s[^\n]*\b{name}\b", function_text(call, file)) is None
+
+
+def _is_address(given: Node, file: SourceFile) -> bool:
+    """Whether a URL is all that is known of the server, by its name or as one of the environment."""
+    if given.type == "string":
+        return False
+    held = assigned_values(file.text(given), given, file) if given.type == "identifier" else []
+    texts = [file.text(given), *(file.text(value) for value in held)]
+    return any(_ADDRESS.search(text) or _ENVIRONMENT.search(text) for text in texts)
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:

@@ -9,9 +9,10 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers import shared_clients, transactions
-from analysis.engine.readers.outside_calls import by_class, what_it_does
-from analysis.engine.readers.shared_clients import by_library
+from analysis.engine.readers import transactions
+from analysis.engine.readers.held_clients import by_client
+from analysis.engine.readers.leaving_functions import leaving_call, may_fill_a_table
+from analysis.engine.readers.outside_calls import what_it_does
 
 RULE = Rule(
     id="risk-external-call-in-transaction",
@@ -62,10 +63,9 @@ def pay(order):
     ),
 )
 
-WATCHES = (*transactions.WATCHES, *shared_clients.WATCHES)
+WATCHES = transactions.WATCHES
 
 _OF_ROWS = re.compile(r"\.\w+\.(?:update|create|delete|get|filter|add|remove|set)$")  # `user.groups.add`
-_BROKERS = re.compile(r"(?i)shared_task|celery|\bapp\.task|(?:^|\.)job(?:\(|$)|actor|\brq\b|huey|dramatiq")
 _CLIENT = re.compile(r"(?:^|\.)(?:FeignClient|HttpExchange|RegisterRestClient|RetrofitClient)(?:\(|$)")
 _FIX = {
     "python": "Do it in `transaction.on_commit`, or before the transaction begins; until then locks are held.",
@@ -90,23 +90,10 @@ def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
 
 def _direct(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
     for name, line in _calls(mark):
-        words = what_it_does(by_library(name, place), place.facts.language)
-        if words and not _may_fill_a_table(name, place):
+        words = what_it_does(by_client(name, place.path, place.codebase), place.facts.language)
+        if words and not may_fill_a_table(name, place):
             return line, f"`{_brief(name)}` {words}", Confidence.HIGH
     return None
-
-
-def _may_fill_a_table(call: str, place: Place) -> bool:
-    """Whether a task of the project is queued that no known broker's decorator made: its queue may be a table, which
-    the same transaction fills, or wait for the commit."""
-    task, _, verb = call.rpartition(".")
-    if verb not in ("delay", "apply_async"):
-        return False
-    tasks = place.codebase.calls.resolve(place.path, place.function, task)
-    decorators = [
-        name for each in tasks for name in place.codebase.files[each.path].functions[each.position].decorators
-    ]
-    return bool(decorators) and not any(_BROKERS.search(name) for name in decorators)
 
 
 def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
@@ -142,21 +129,8 @@ def _outside(callee: Callee, codebase: Codebase) -> str:
     declared = (name for each in facts.classes if owner and each.name == owner for name in each.decorators)
     if any(_CLIENT.search(name) for name in declared):
         return "calls another service over HTTP"
-    inner = _leaves(callee, codebase)
-    within = Place(codebase, callee.path, facts, callee.position)
-    return f"{what_it_does(by_library(inner, within))} (`{_brief(inner)}`)" if inner else ""
-
-
-def _leaves(callee: Callee, codebase: Codebase) -> str:
-    """The call by which a function leaves the process, unless it waits for the commit."""
-    facts = codebase.files[callee.path]
-    function = facts.functions[callee.position]
-    if any("on_commit" in call for call in function.calls):
-        return ""
-    within = Place(codebase, callee.path, facts, callee.position)
-    calls = (by_class(call, function, facts) for call in function.calls)
-    leaving = (call for call in calls if what_it_does(by_library(call, within), facts.language))
-    return next((call for call in leaving if not _may_fill_a_table(call, within)), "")
+    inner = leaving_call(callee, codebase)
+    return f"{what_it_does(inner, facts.language)} (`{_brief(inner)}`)" if inner else ""
 
 
 def _brief(name: str) -> str:
@@ -167,7 +141,9 @@ def _brief(name: str) -> str:
 def _finding(mark: Mark, place: Place, line: int, what: str, confidence: Confidence) -> Finding:
     lines = range(mark.line, int(mark.data["last"]) + 1)
     locks = any(query.lock and query.line in lines for query in place.facts.queries)
-    endless = any(each.rule == "risk-http-no-timeout" and each.line == line for each in place.facts.marks)
+    endless = any(
+        each.rule == "risk-http-no-timeout" and each.message and each.line == line for each in place.facts.marks
+    )
     severity = Severity.CRITICAL if locks or endless else Severity.WARNING
     return Finding(
         rule_id=RULE.id,

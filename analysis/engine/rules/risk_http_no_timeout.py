@@ -1,8 +1,10 @@
 """An outgoing call waits for ever, because its client has no time limit unless one is given."""
 
 import re
+import sys
 from collections.abc import Iterator
 
+from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
@@ -12,6 +14,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.http_clients import call_on_client, session_of
 from analysis.engine.readers.java_requests import has_limit_near, is_unlimited_request
 from analysis.engine.readers.reading import (
@@ -64,6 +67,8 @@ def rates(region):
 )
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
+_OF_HTTP = frozenset({"params", "json", "data", "headers", "auth", "files", "cookies", "verify"})
+_ADDRESS = re.compile(r"[rbfRBF]{0,2}[\"'][^\"'\n]*/")
 _LOOPBACK = re.compile(r"[fF]?[\"'`]https?://(?:127\.0\.0\.1|localhost)\b")
 _UNLIMITED = frozenset({"requests." + verb for verb in _VERBS} | {"urllib.request.urlopen"})
 _LIMITED = frozenset(
@@ -127,6 +132,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if verb in _VERBS and "timeout" in keywords and (file.mentions(b"aiohttp") or file.mentions(b"httpx")):
         callee = call_on_client(callee, call, file)
     if callee not in _UNLIMITED and callee not in _LIMITED:
+        if verb in _VERBS and _may_ask_by_imported(callee, positional, keywords, file):
+            yield file.mark(RULE.id, call, "", confidence="medium", data={"imported": callee})
         return
     if "**" in keywords or any(each.type == "list_splat" for each in positional):
         return
@@ -145,6 +152,17 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 def _held(value: Node, file: SourceFile) -> list[Node]:
     """What a local name was given."""
     return assigned_values(file.text(value), value, file) if value.type == "identifier" else []
+
+
+def _may_ask_by_imported(callee: str, positional: list[Node], keywords: dict[str, Node], file: SourceFile) -> bool:
+    """Whether a call without a limit may be one on a session that another file holds, which `judge` knows: by what it
+    is given."""
+    if "timeout" in keywords or "**" in keywords or any(each.type == "list_splat" for each in positional):
+        return False
+    is_asked = not _OF_HTTP.isdisjoint(keywords)
+    if not is_asked and not (positional and _ADDRESS.match(file.text(positional[0]))):
+        return False
+    return callee.partition(".")[0] not in sys.stdlib_module_names and is_imported(callee, file)
 
 
 def _waits_for_ever(limit: str) -> bool:
@@ -327,6 +345,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Somebody waits for an answer in a request handler: there it is an outage. Who runs a script sees it hang."""
     if place.facts.language in SCRIPT and "anywhere" not in mark.data and runs_in_browsers(place):
         return None
+    if "imported" in mark.data:
+        client = client_behind(mark.data["imported"], place.path, codebase)
+        if client is None or client.library != "requests" or client.is_limited:
+            return None
+        asked = ".".join(mark.data["imported"].split(".")[-2:])
+        message = f"`{asked}` goes through a session of `requests`, which has no time limit, and none is given here"
+        mark = structs.replace(mark, message=message)
     if "handed" in mark.data and _may_have_a_deadline(place, codebase):
         return None
     is_run_by_hand = place.index == 0 and place.facts.is_entry and place.facts.language == "python"

@@ -12,6 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers import lock_sections
+from analysis.engine.readers.held_clients import by_own_client
 from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.readers.reading import (
     declarations,
@@ -275,6 +276,8 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
 
 def _how_it_leaves(call: Node, file: SourceFile) -> str:
     name = file.callee(call)
+    if file.language == "python" and file.mentions(b"boto3"):
+        name = by_own_client(name, file)
     # Asking for the type reads the whole file.
     is_typed = _OF_A_CLIENT.search(name) or (name.endswith(_HTTP_VERBS) and file.mentions(b"http.Client"))
     return what_it_does(typed(name, file) if is_typed else name, file.language)

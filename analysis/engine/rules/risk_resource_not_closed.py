@@ -29,7 +29,7 @@ from analysis.engine.readers.java_resources import (
     unread_answer,
     without_readers,
 )
-from analysis.engine.readers.reading import full_callee, origin_of, text_after, text_before
+from analysis.engine.readers.reading import followed, full_callee, origin_of, text_after, text_before
 from analysis.engine.readers.script_resources import descriptors_of, is_given_back, takes_from_pool, without_work_on
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -118,6 +118,9 @@ _CLOSER = re.compile(r"\b(\w+)\s*:=\s*func\(\)\s*\{(?:(?!\n\t?\})[\s\S])*\Z")
 _NEAR = 2_000  # characters
 _JDBC_TYPE = re.compile(r"(?:^var|Statement)$")
 _CLOSES_DESCRIPTOR = "Close it in the callback of the last read (`fs.close(fd, ...)`), or use `fs.promises`."
+_ENDS_PROCESS = re.compile(
+    r"\.(?:wait|communicate|kill|terminate|poll|send_signal|pid|__exit__)\b|\.std(?:out|err|in)\s*(?:$|\n|[,)])"
+)
 _RELEASES = r"(close|release|end|destroy|shutdown|terminate|__exit__|detach|quit)"
 # Behind the opening, handlers for it alone, and then the `else` that closes.
 _HANDLED_ALONE = re.compile(
@@ -176,6 +179,24 @@ def _is_open_already(call: Node, file: SourceFile) -> bool:
     first = next(iter(file.arguments(call)[0]), None)
     opened = rf"\bas {re.escape(file.text(first))}\s*[,:)]" if first is not None else ""
     return first is not None and first.type == "identifier" and re.search(opened, text_before(call, file)) is not None
+
+
+def look_at_process(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: a process with a pipe that nobody waits for or ends."""
+    parent = call.parent
+    piped = any("PIPE" in file.text(value) for value in file.arguments(call)[1].values())
+    if file.callee(call) != "subprocess.Popen" or not piped or parent is None or parent.type != "assignment":
+        return
+    left = parent.child_by_field_name("left")
+    name = file.text(left) if left is not None and left.type == "identifier" else ""
+    rest = text_after(call, file)
+    if not name or file.function_of(call) == 0 or _is_given_away(name, rest):
+        return
+    if any(followed(name, rest, _ENDS_PROCESS, "_.")):
+        return
+    message = f"Nobody waits for `{name}` of `Popen`: its pipe stays open, and the process in the table"
+    suggestion = "Use `subprocess.run`, or `with subprocess.Popen(...) as process:`."
+    yield file.mark(RULE.id, call, message, confidence="medium", suggestion=suggestion)
 
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -361,6 +382,7 @@ _JAVA_NAMES = frozenset(
 )
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
+    Watch("call", look_at_process, PYTHON, names=frozenset({"Popen"})),
     Watch("call", look_at_java, JAVA, names=_JAVA_NAMES),
     Watch(
         "call",

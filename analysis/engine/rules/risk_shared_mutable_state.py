@@ -23,6 +23,7 @@ from analysis.engine.readers.single_objects import (
     is_single_provider,
 )
 from analysis.engine.readers.state_changes import CHANGES_COLLECTION, GIVEN, KEPT, PREPARED, changes_of, is_of_user
+from analysis.engine.readers.thread_targets import run_at_once
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -89,9 +90,11 @@ _NEW_LINE = ord("\n")
 
 _PYTHON = re.compile(
     rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|(?:dict|list|set)\(\)|defaultdict\([^)\n"
-    rb"]*\)|deque\(\)|\d+|True|False|None|\"\"|'')\s*$"
+    rb"]*\)|deque\(\)|Counter\(\)|\d+|True|False|None|\"\"|'')\s*$"
 )
-_PYTHON_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{\dTFN\"']|dict\(|list\(|set\(|defaultdict\(|deque\()")
+_PYTHON_START = re.compile(
+    rb"\w+\s*(?::[^=\n]+)?=\s*(?:[\[{\dTFN\"']|dict\(|list\(|set\(|defaultdict\(|deque\(|Counter\()"
+)
 _CLASS_START = re.compile(rb"\w+\s*(?::[^=\n]+)?=\s*(?:\[\s*\]|\{\s*\}|(?:dict|list|set)\(\))[ \t]*\n")
 _OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
 _SCRIPT_START = re.compile(
@@ -255,6 +258,9 @@ def _changed(name: str, declared: Node, places: Iterator[re.Match[bytes]], file:
         data["served"] = _joined(sorted(changes.served))
     if changes.takes_out:
         data["taken"] = "1"
+    at_once = [each for each in sorted(changes.counting) if file.language == "python" and run_at_once(each, file)]
+    if at_once:
+        data["threads"] = _joined(at_once)
     message = f"`{name}` is shared by everything in the process and changed"
     yield file.mark(RULE.id, declared, message, confidence="low" if changes.is_guarded else "", data=data)
 
@@ -281,6 +287,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     changed_by = [index for index in changed_by if index not in at_start]
     kinds = dict(zip(functions, mark.data["kinds"].split(), strict=True))
     certain = [index for index in changed_by if _is_certain(kinds[index], place, is_handler=index in handlers)]
+    if "threads" in mark.data and not (certain or place.facts.is_entry):
+        function = place.facts.functions[int(mark.data["threads"].partition(" ")[0])].name
+        return place.finding(mark, message=f"{mark.message} by several threads at once, in `{function}`")
     kept = (KEPT, PREPARED) if place.facts.language == "java" or "taken" in mark.data else ()
     guessed = [index for index in changed_by if index in handlers or kinds[index] in kept]
     if place.facts.is_entry or not (certain or guessed):

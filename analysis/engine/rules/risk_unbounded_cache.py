@@ -99,7 +99,8 @@ _NEAR = 900  # bytes before a declaration in which its comment stands
 _SAID_FEW = re.compile(
     rb"(?i)(?://|#|\*)[^\n]*\b(?:bounded by|(?:expected|known) to be (?:low|small|few)|fixed set|small,? fixed)"
 )
-_FEW = re.compile(r"\((?:maxsize\s*=\s*)?\d{1,2}\b")
+_A_HANDFUL = re.compile(r"\((?:maxsize\s*=\s*)?\d\b")
+_FEW = re.compile(r"\((?:maxsize\s*=\s*)?\d\d\b")
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
 _JAVA_CACHE = re.compile(
     rb"(?:(?:public|private|protected|final|static|volatile)\s+)+(?:java\.util\.)?(?:concurrent\.)?\w*(?:Map"
@@ -150,8 +151,8 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     text = file.text(decorator).lstrip("@").strip()
     if file.resolve(text.partition("(")[0]) not in _KEEPS_SELF:
         return
-    if _FEW.search(text):
-        return  # a handful of objects at most
+    if _A_HANDFUL.search(text):
+        return
     method = _METHOD_HEAD.match(file.source, decorator.end_byte)
     if method is None or _STATIC.search(file.source, max(0, decorator.start_byte - 80), method.start(1)):
         return
@@ -163,7 +164,7 @@ def look_at_decorator(decorator: Node, file: SourceFile) -> Iterator[Mark]:
         decorator,
         f"The cache of `{method[1].decode()}` keeps every `self` alive that it was called on",
         suggestion="Cache on the instance (`functools.cached_property`) or in a function without `self`.",
-        data={"form": "method", "class": _class_name(owner, file)},
+        data={"form": "method", "class": _class_name(owner, file)} | ({"few": "1"} if _FEW.search(text) else {}),
     )
 
 
@@ -308,7 +309,7 @@ def _kept_alive(mark: Mark, place: Place, codebase: Codebase) -> Finding | None:
     made = made_objects.where(mark.data["class"], codebase)
     if made is Made.ONCE or runs_by_hand(codebase, place.path):
         return None
-    return place.finding(mark, confidence=_guess(made is not Made.BY_REQUESTS))
+    return place.finding(mark, confidence=_guess(made is not Made.BY_REQUESTS or "few" in mark.data))
 
 
 def _grown(

@@ -196,6 +196,7 @@ def test_entries_are_routes_tasks_commands_and_main():
         ("orders", "request", "GET '/orders'"),
         ("send", "job", "celery.shared_task"),
         ("module", "main", "__main__"),
+        ("orders", "main", "__main__"),
     ]
     assert facts.is_entry
 

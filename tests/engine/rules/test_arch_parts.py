@@ -562,3 +562,47 @@ def test_today_of_the_tests_is_within_the_window_of_the_commits():
 def test_what_talks_to_a_server_when_it_is_imported(path, source, count):
     importers = {"src/b.ts": "import { x } from './a';\n", "app/b.py": "from app.a import X\n"}
     assert len(findings_of("arch-import-side-effect", {path: source, **importers})) == count
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "count"), [("BackgroundScheduler()", 1), ("BlockingScheduler()", 1), ("Timetable()", 0)]
+)
+def test_a_scheduler_that_runs_once_the_file_is_imported(scheduler, count):
+    name = scheduler.removesuffix("()")
+    module = {"BackgroundScheduler": "background", "BlockingScheduler": "blocking"}.get(name, "own")
+    source = f"from apscheduler.schedulers.{module} import {name}\nplan = {scheduler}\nplan.start()\n"
+    files = {"ferry/plan.py": source, "ferry/trips.py": "from ferry.plan import plan\n"}
+    assert [each.line for each in findings_of("arch-import-side-effect", files)] == [3] * count
+
+
+@pytest.mark.parametrize(
+    ("head", "decorator", "count"),
+    [
+        ("from flask import Blueprint\nbp = Blueprint('admin', __name__)\n", "@bp.post('/quays')", 1),
+        ("from django.contrib import admin\n", "@admin.action()", 0),
+    ],
+)
+def test_routes_called_admin_are_handlers_like_others(head, decorator, count):
+    admin = f"{head}from sqlalchemy import select\nfrom ferry.models import Quay\n\n{decorator}\n"
+    admin += "def close():\n    quay = session.get(Quay, 1)\n    quay.is_open = False\n    session.commit()\n"
+    trips = "from flask import Blueprint\nfrom ferry.services import trips\nbp = Blueprint('t', __name__)\n\n"
+    trips += "@bp.get('/trips')\ndef all_trips():\n    return trips.all()\n"
+    files = {
+        "ferry/models.py": "class Quay(Base):\n    __tablename__ = 'quay'\n",
+        "ferry/web/admin.py": admin,
+        "ferry/web/trips.py": trips,
+        "ferry/services/trips.py": "def all():\n    return []\n",
+    }
+    assert [each.line for each in findings_of("arch-controller-uses-orm", files)] == [8] * count
+
+
+@pytest.mark.parametrize(("decorator", "count"), [('@app.middleware("http")', 0), ('@app.get("/ships")', 1)])
+def test_what_commits_around_each_request_is_no_handler(decorator, count):
+    main = "from sqlalchemy.orm import Session\nfrom ferry.models import Ship\n"
+    main += f"from fastapi import FastAPI\nfrom ferry.services import trips\napp = FastAPI()\n\n{decorator}\n"
+    main += "async def ships(request, call_next):\n    session = Session()\n    ship = session.get(Ship, 1)\n"
+    main += "    ship.seen = True\n    session.commit()\n    return ship\n"
+    files = {"ferry/main.py": main, "ferry/services/trips.py": "def all():\n    return []\n"}
+    handlers = "from fastapi import APIRouter\nfrom ferry.services import trips\nrouter = APIRouter()\n\n"
+    files["ferry/trips.py"] = f"{handlers}@router.get('/trips')\ndef show():\n    return trips.all()\n"
+    assert len(findings_of("arch-controller-uses-orm", files)) == count

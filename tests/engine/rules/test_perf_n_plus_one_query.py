@@ -567,3 +567,12 @@ def test_what_a_function_is_given_is_the_same_in_each_round(head, given, found):
         f"{head}\n    for row in rows:\n        text = read(row)\n        kept({given})\n"
     )
     assert len(findings(RULE, source)) == found
+
+
+@pytest.mark.parametrize("verb", ["fetch", "fetchrow", "fetchval"])
+def test_asyncpg_asks_in_each_round(verb):
+    source = (
+        "async def tides(pool, quays):\n    found = {}\n    for quay in quays:\n"
+        f'        found[quay] = await pool.{verb}("SELECT height FROM tides WHERE quay = $1", quay)\n    return found\n'
+    )
+    assert [each.line for each in findings_of(RULE, {"ferry/tides.py": source})] == [4]

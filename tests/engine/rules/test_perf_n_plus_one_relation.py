@@ -334,3 +334,22 @@ def test_a_serializer_is_given_the_rows_of_a_view(owner, count):
 def test_a_query_that_is_given_a_constant_still_brings_many_rows(rows, found):
     body = f"    for (Order o : {rows}) {{\n      show(o.getCustomer().getEmail());\n    }}"
     assert orms.lines(RULE, "jpa", body) == found
+
+
+@pytest.mark.parametrize(("options", "count"), [("", 1), (".options(selectinload(Ship.trips))", 0)])
+def test_a_relation_that_is_awaited_in_each_round(options, count):
+    models = (
+        "class Ship(Base):\n    __tablename__ = 'ship'\n    id: Mapped[int] = mapped_column(primary_key=True)\n"
+        "    trips: Mapped[list[Trip]] = relationship(back_populates='ship')\n\n\nclass Trip(Base):\n"
+        "    __tablename__ = 'trip'\n    id: Mapped[int] = mapped_column(primary_key=True)\n"
+        "    ship_id: Mapped[int] = mapped_column(ForeignKey('ship.id'))\n"
+        "    ship: Mapped[Ship] = relationship(back_populates='trips')\n"
+    )
+    head = "from sqlalchemy import ForeignKey\nfrom sqlalchemy.orm import Mapped, mapped_column, relationship\n"
+    source = (
+        "from sqlalchemy import select\nfrom harbour.models import Ship\n\nasync def ports(session):\n    found = []\n"
+        f"    ships = await session.scalars(select(Ship){options}.limit(200))\n    for ship in ships:\n"
+        "        for trip in await ship.awaitable_attrs.trips:\n            found.append(trip.port)\n    return found\n"
+    )
+    files = {"harbour/models.py": head + models, "harbour/ports.py": source}
+    assert len(findings_of(RULE, files)) == count

@@ -329,3 +329,19 @@ def test_what_went_wrong_is_told_once(found, count):
     source = f'package a\nfunc f() string {{\n\ttext := ""\n\tfor _, each := range {found} {{\n'
     source += '\t\ttext += each.Error() + "\\n"\n\t}\n\treturn text\n}\n'
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("reduce(lambda all, row: {**all, row.id: row}, rows, {})", 1),
+        ("reduce(lambda all, row: [*all, row.id], rows, [])", 1),
+        ("reduce(lambda all, row: all + [row.id], rows, [])", 1),
+        ("reduce(lambda all, row: all | {row.id: row}, rows, {})", 1),
+        ("reduce(lambda total, row: total + row.weight, rows, 0)", 0),
+        ("reduce(lambda all, path: {**all, path: 1}, ('a', 'b'), {})", 0),
+        ("own.reduce(lambda all, row: {**all, row.id: row}, rows, {})", 0),
+    ],
+)
+def test_a_reduce_of_python_that_copies_what_it_has(call, count):
+    assert len(lines_of(RULE, f"from functools import reduce\ndef f(rows):\n    return {call}\n")) == count

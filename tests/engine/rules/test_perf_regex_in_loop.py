@@ -145,3 +145,9 @@ def test_what_is_compiled_when_a_round_fails(body, count):
     compiled = 'say(text.replaceAll("[a-z]+", ""));'
     source = f"class A {{ void f(List<Row> rows, String text) {{ {body % compiled} }} }}"
     assert len(marks_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("decorator", "count"), [('@app.get("/plates")\n', 1), ("", 0), ("@functools.cache\n", 0)])
+def test_python_compiles_for_each_request_of_a_handler_itself(decorator, count):
+    source = f'import re\n\n{decorator}def plate(text):\n    return re.compile(r"[^A-Z\\d-]+").sub("", text)\n'
+    assert [each.severity for each in findings_of(RULE, {"garage/plates.py": source})] == ["info"] * count

@@ -194,7 +194,7 @@ def test_functions_of_packages_that_ask_over_the_network_are_known_by_what_they_
     rows = "".join(f"  const {name} = await ask(`/{name}`);\n" for name in "abc")
     source = f"import {{ request as ask }} from 'undici';\nasync function f() {{\n{rows}  return [a, b, c];\n}}\n"
     assert lines_of(RULE, source, "typescript") == [3]
-    assert lines_of(RULE, source.replace("undici", "./mine"), "typescript") == []
+    assert findings_of(RULE, {"src/a.ts": source.replace("undici", "./mine")}) == []
 
 
 def test_a_session_of_aiohttp_has_many_connections():
@@ -249,3 +249,27 @@ def test_calls_with_types_are_awaited_like_others():
     row += "const c = await api.getC();\n}"
     assert lines_of(RULE, rounds, "typescript") == [3]
     assert lines_of(RULE, row, "typescript") == [2]
+
+
+@pytest.mark.parametrize(
+    ("second", "count"),
+    [
+        ("await tides.height(quay)", 1),
+        ("await tides.report(quay)", 0),
+        ("await tides.known(quay)", 0),
+        ("await tides.height(first)", 0),
+    ],
+)
+def test_functions_of_another_file_that_only_ask(second, count):
+    tides = (
+        "import httpx\n\nasync def height(quay):\n    async with httpx.AsyncClient() as link:\n"
+        '        return await link.get(f"/heights/{quay}")\n\n'
+        "async def report(quay):\n    async with httpx.AsyncClient() as link:\n"
+        '        return await link.post(f"/reports/{quay}")\n\nasync def known(quay):\n    return KNOWN[quay]\n'
+    )
+    source = (
+        "from harbour import tides\n\nasync def show(quay, other, last):\n    first = await tides.height(other)\n"
+        f"    second = {second}\n    third = await tides.height(last)\n    return first, second, third\n"
+    )
+    files = {"harbour/tides.py": tides, "harbour/show.py": source}
+    assert [(each.line, each.confidence) for each in findings_of(RULE, files)] == [(4, "low")] * count

@@ -276,3 +276,47 @@ def test_a_native_query_of_a_repository(condition, found):
         "  List<Visit> wanted(String text);\n}\n"
     )
     assert [each.line for each in findings_of(RULE, {"src/a/Visit.java": source})] == found
+
+
+@pytest.mark.parametrize(
+    ("index", "count"),
+    [("", 1), ("CREATE INDEX ship_note ON ships USING gin (note gin_trgm_ops);", 0)],
+)
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        (
+            "harbour/ships.py",
+            'TABLES = """CREATE TABLE ships (id INTEGER PRIMARY KEY, note TEXT); INDEX"""\n'
+            "def find(conn, word):\n    conn.executescript(TABLES)\n"
+            "    return conn.execute(\"SELECT id FROM ships WHERE note LIKE '%' || ? || '%'\", (word,)).fetchall()\n",
+        ),
+        (
+            "src/Ships.java",
+            'class Ships {\n  Object find(String word) {\n    statement.executeUpdate("CREATE TABLE ships'
+            ' (id INTEGER PRIMARY KEY, note TEXT); INDEX");\n'
+            "    return jdbc.queryForList(\"SELECT id FROM ships WHERE note LIKE '%' || ? || '%'\", word);\n  }\n}\n",
+        ),
+    ],
+)
+def test_tables_that_the_code_itself_makes(path, source, index, count):
+    assert len(findings_of(RULE, {path: source.replace("INDEX", index)})) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("gin (upper(note) gin_trgm_ops)", 0), ("btree (id)", 1)])
+def test_an_index_that_a_migration_of_django_writes_as_sql(kind, count):
+    files = {
+        "harbour/models.py": (
+            "from django.db import models\n\nclass Ship(models.Model):\n    note = models.CharField(max_length=90)\n"
+        ),
+        "harbour/migrations/0002_search.py": (
+            "from django.db import migrations\n\nclass Migration(migrations.Migration):\n    operations = [\n"
+            '        migrations.RunSQL(\n            "CREATE INDEX CONCURRENTLY ship_note "\n'
+            f'            "ON harbour_ship USING {kind}",\n        ),\n    ]\n'
+        ),
+        "harbour/views.py": (
+            "from harbour.models import Ship\n\ndef find(request):\n"
+            "    return list(Ship.objects.filter(note__icontains=request.GET['q']))\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count

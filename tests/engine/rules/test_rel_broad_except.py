@@ -233,3 +233,8 @@ def test_what_a_library_declares_to_throw_anything(imported, called, count):
     body = f'try {{ {called}; }} catch (Exception e) {{ log.error("no", e.getMessage()); }}'
     source = f"import {imported};\nclass A {{ void f() {{ {body} }} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("header", "count"), [("except:", 1), ("except Exception:", 0)])
+def test_a_check_of_health_lets_itself_be_stopped(header, count):
+    assert len(lines_of(RULE, python(header, "log.warning('no answer')", name="health"))) == count

@@ -507,3 +507,32 @@ def test_a_member_may_keep_the_other_reading_of_a_span(kept, count):
         "    def is_old(self):\n        return datetime.now() - self.shown > self.most\n"
     )
     assert len([line for line in lines_of(RULE, source) if line == 8]) == count
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("return row.sailed_on == datetime.today().date()", 1),
+        ("return row.sailed_on == datetime.now(UTC).date()", 0),
+        ("first = datetime.strptime(text, '%Y-%m-%d %H:%M')\n    return first.isoformat(' ', 'minutes') < other", 1),
+        ("first = datetime.strptime(text, '%Y-%m-%d %H:%M')\n    return first.isoformat(' ', 'minutes')", 0),
+    ],
+)
+def test_days_and_texts_of_times_that_are_compared(line, count):
+    source = f"from datetime import UTC, datetime\ndef f(row, text, other):\n    {line}\n"
+    assert len(findings_of(RULE, {"ferry/trips.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("FIRST_TRIP = datetime(2019, 5, 1)\n", 1),
+        ("FIRST_TRIP = datetime(2019, 5, 1, tzinfo=UTC)\n", 0),
+        ("NEVER = datetime(9999, 1, 1)\n", 0),
+        ("__released__ = datetime(2019, 5, 1)\n", 0),
+        ("def f():\n    first = datetime(2019, 5, 1)\n", 0),
+    ],
+)
+def test_a_constant_of_a_module_is_there_for_others(source, count):
+    found = findings_of(RULE, {"ferry/trips.py": f"from datetime import UTC, datetime\n{source}"})
+    assert [(each.severity, each.confidence) for each in found] == [("info", "low")] * count

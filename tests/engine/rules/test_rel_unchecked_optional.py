@@ -835,3 +835,12 @@ def test_rows_of_a_call_with_types(body, flagged):
 def test_sequelize_may_be_told_to_throw(options, flagged):
     source = f"export async function f(id) {{\nconst row = await Visit.findByPk(id, {options});\nreturn row.at;\n}}\n"
     assert bool(findings_of(RULE, {"src/a.js": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("SELECT gate FROM berths WHERE ship = %s", 1), ("SELECT count(*) FROM berths WHERE ship = %s", 0)],
+)
+def test_a_row_that_is_read_where_the_statement_is_written(query, count):
+    source = f'def gate(conn, ship):\n    return conn.execute("{query}", (ship,)).fetchone()["gate"]\n'
+    assert [each.line for each in findings_of(RULE, {"harbour/berths.py": source})] == [2] * count

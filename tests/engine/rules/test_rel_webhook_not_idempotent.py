@@ -577,3 +577,20 @@ def test_a_route_beside_one_that_takes_webhooks():
     source = "const app = express();\napp.post('/webhooks/pay', takePay);\n"
     source += "app.get('/accounts/:name/callback', async (req, res) => {\n  await accounts.create(req.query);\n});\n"
     assert findings_of(RULE, {"src/routes.ts": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("router", "count"),
+    [
+        ('APIRouter(prefix="/webhooks", tags=["pilots"])', 1),
+        ('Blueprint("pilots", __name__, url_prefix="/hooks/pilots")', 1),
+        ('APIRouter(prefix="/pilots")', 0),
+    ],
+)
+def test_a_router_that_puts_the_word_before_its_routes(router, count):
+    source = (
+        f"from fastapi import APIRouter\nfrom harbour import trips\n\nrouter = {router}\n\n\n"
+        '@router.post("/arrivals", status_code=204)\nasync def arrival(session, event: Arrival):\n'
+        "    await trips.count(session, event.ship)\n    await session.commit()\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"harbour/pilots.py": source})] == [8] * count

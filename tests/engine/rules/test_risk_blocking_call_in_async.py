@@ -280,3 +280,11 @@ def test_drivers_that_wait_for_the_database(connect):
     head = f"import {connect.partition('.')[0]}"
     body = f"link = {connect}(url)\n    link.execute('SELECT 1')"
     assert lines_of(RULE, coroutine(body, head)) == [3, 4]
+
+
+@pytest.mark.parametrize(("gives", "count"), [("Path", 1), ("Store", 0)])
+def test_a_path_that_a_function_of_the_file_gives(gives, count):
+    source = f"from pathlib import Path\nfrom harbour import Store\n\n\ndef target(name: str) -> {gives}:\n"
+    source += "    return ROOTS[name]\n\n\nasync def keep(name, data):\n    place = target(name)\n"
+    source += "    place.write_bytes(data)\n"
+    assert lines_of(RULE, source) == [11] * count

@@ -841,3 +841,33 @@ def test_a_repository_that_a_function_gives(body, found):
     source += "export async function place(reference) {\n"
     source += f"  const row = await orders().findOneBy({{ reference }});\n  {body}\n}}\n"
     assert [each.line - 1 for each in findings_of(RULE, orms.TYPEORM | {"src/a.ts": source})] == found
+
+
+SQL_CHECKS = {
+    "at once": 'if conn.execute("SELECT 1 FROM berths WHERE ship = ?", (ship,)).fetchone():\n        return',
+    "row": 'row = conn.execute("SELECT 1 FROM berths WHERE ship = ?", (ship,)).fetchone()\n    if row:\n        return',
+    "cursor": 'cur.execute("SELECT id FROM berths WHERE ship = %s", [ship])\n    if cur.fetchone():\n        return',
+    "asyncpg": 'if await conn.fetchval("SELECT 1 FROM berths WHERE ship = $1", ship):\n        return',
+}
+
+
+@pytest.mark.parametrize("check", SQL_CHECKS.values(), ids=SQL_CHECKS)
+@pytest.mark.parametrize(
+    ("act", "count"),
+    [
+        ("INSERT INTO berths (ship) VALUES (?)", 1),
+        ("INSERT INTO berths (ship) VALUES (?) ON CONFLICT (ship) DO NOTHING", 0),
+        ("INSERT INTO ships (name) VALUES (?)", 0),
+    ],
+)
+def test_rows_that_python_looks_for_and_makes_in_sql(check, act, count):
+    source = f'async def berth(conn, cur, ship):\n    {check}\n    conn.execute("{act}", (ship,))\n'
+    line = source.count("\n")
+    assert [each.line for each in findings_of(RULE, {"harbour/berths.py": source})] == [line] * count
+
+
+def test_a_table_that_the_code_makes_says_whether_a_row_can_come_twice():
+    tables = 'TABLES = """CREATE TABLE berths (id INTEGER PRIMARY KEY, ship TEXT UNIQUE);"""\n'
+    source = tables + f"def berth(conn, ship):\n    conn.executescript(TABLES)\n    {SQL_CHECKS['at once']}\n"
+    source += '    conn.execute("INSERT INTO berths (ship) VALUES (?)", (ship,))\n'
+    assert [str(each.severity) for each in findings_of(RULE, {"harbour/berths.py": source})] == ["info"]

@@ -15,7 +15,7 @@ RULE = "risk-client-no-default-timeout"
         ("import socket\nsocket.create_connection(address, 3)", []),
         ("import redis\nredis.Redis(host='a', socket_timeout=3)", []),
         ("import redis\nredis.Redis(**options)", []),
-        ("import psycopg2\npsycopg2.connect(dsn)", []),
+        ("import psycopg2\npsycopg2.connect(options)", []),
     ],
 )
 def test_python(source, lines):
@@ -327,3 +327,28 @@ def test_a_handler_of_java_that_waits_for_what_it_has_sent(sent, count):
         f'  @PostMapping("/orders")\n  void place(String id) throws Exception {{\n    {sent};\n  }}\n}}\n'
     )
     assert [each.line for each in findings_of(RULE, {"src/Orders.java": source})] == [6] * count
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("psycopg.connect(dsn, row_factory=dict_row)", [("info", "low")]),
+        ("psycopg.connect(dsn, connect_timeout=5)", []),
+        ("psycopg.connect(settings)", []),
+        ('sqlalchemy.create_engine("postgresql://harbour/ships")', [("warning", "medium")]),
+        ("sqlalchemy.create_engine(os.environ['SHIPS'])", [("warning", "low")]),
+        ("sqlalchemy.create_engine(url)", [("info", "low")]),
+        ("sqlalchemy.create_engine(url, connect_args=LIMITS)", []),
+        ('sqlalchemy.create_engine("sqlite:///ships.db")', []),
+    ],
+)
+def test_databases_of_which_the_address_is_known(call, told):
+    source = f"import os\nimport psycopg\nimport sqlalchemy\n\ndef link(dsn, url, settings):\n    return {call}\n"
+    found = findings_of(RULE, {"harbour/links.py": source})
+    assert [(str(each.severity), str(each.confidence)) for each in found] == told
+
+
+@pytest.mark.parametrize(("end", "count"), [("return engine", 1), ('engine.execute("CREATE DATABASE ships")', 0)])
+def test_an_engine_that_only_its_function_uses_does_not_live_long(end, count):
+    source = f"from sqlalchemy import create_engine\n\ndef ships(url):\n    engine = create_engine(url)\n    {end}\n"
+    assert len(findings_of(RULE, {"harbour/links.py": source})) == count

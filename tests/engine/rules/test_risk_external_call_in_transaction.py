@@ -488,3 +488,70 @@ def test_a_client_that_another_file_makes(made, count, call):
         f"    await em.delete(Room, {{ id }});\n    {call}\n  }});\n}}\n",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+HARBOUR = """
+from django.db import transaction
+from harbour import tides
+from harbour.clients import bucket
+
+@transaction.atomic
+def berth(ship, pilots):
+    ship.save()
+    {call}
+"""
+TIDES = """
+from harbour.clients import SESSION
+
+def height(quay):
+    return SESSION.get(f"https://tides.example/{quay}", timeout=5).json()
+
+def known(quay):
+    return TABLE.get(quay)
+"""
+HARBOUR_CLIENTS = """
+import boto3
+import requests
+
+def session():
+    made = requests.Session()
+    made.headers["User-Agent"] = "harbour"
+    return made
+
+def bucket():
+    return boto3.client("s3")
+
+SESSION = session()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("tides.height(ship.quay)", 1),
+        ("tides.known(ship.quay)", 0),
+        ('bucket().put_object(Bucket="ships", Key=ship.name)', 1),
+        ('bucket().generate_presigned_url("get_object")', 0),
+    ],
+)
+def test_a_client_that_another_file_holds_or_gives(call, count):
+    files = {
+        "harbour/berths.py": HARBOUR.format(call=call),
+        "harbour/tides.py": TIDES,
+        "harbour/clients.py": HARBOUR_CLIENTS,
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [9] * count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("httpx.AsyncClient", 1), ("Ledger", 0)])
+def test_a_client_that_an_object_was_given_is_asked_one_level_deep(kind, count):
+    pilots = (
+        f"import httpx\nfrom harbour.ledger import Ledger\n\nclass Pilots:\n    def __init__(self, link: {kind}):\n"
+        '        self._link = link\n\n    async def order(self, ship):\n        await self._link.post("/orders")\n'
+    )
+    berths = (
+        "from harbour.pilots import Pilots\n\nasync def berth(session, pilots: Pilots, ship):\n"
+        "    async with session.begin():\n        ship.state = 'due'\n        await pilots.order(ship)\n"
+    )
+    files = {"harbour/pilots.py": pilots, "harbour/berths.py": berths}
+    assert [each.line for each in findings_of(RULE, files)] == [6] * count

@@ -486,3 +486,23 @@ def test_a_tool_hands_its_functions_what_its_user_waits_for():
 def test_requests_of_java_that_are_built_in_one_go(client, sent, found):
     source = f"import java.net.http.*;\nclass A {{\n{client}\nObject f(URI u) {{ return {sent}; }} }}"
     assert lines_of(RULE, source, "java") == found
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "count"),
+    [
+        ("requests.Session()", 'link.get(f"{BASE}/quays")', 1),
+        ("requests.Session()", "link.post(address, json=body)", 1),
+        ("requests.Session()", 'link.get(f"{BASE}/quays", timeout=5)', 0),
+        ("requests.Session()", 'link.get(f"{BASE}/quays", **options)', 0),
+        ("httpx.Client()", 'link.get(f"{BASE}/quays")', 0),
+        ("redis.Redis()", 'link.get("quays/all")', 0),
+        ('requests.Session()\nlink.mount("https://", Limited())', 'link.get(f"{BASE}/quays")', 0),
+    ],
+)
+def test_a_session_that_another_file_holds(made, call, count):
+    files = {
+        "harbour/links.py": f"import httpx\nimport redis\nimport requests\n\nlink = {made}\n",
+        "harbour/quays.py": f"from harbour.links import link\n\n\ndef get(address, body, options): return {call}\n",
+    }
+    assert [(each.line, each.confidence) for each in findings_of(RULE, files)] == [(4, "medium")] * count

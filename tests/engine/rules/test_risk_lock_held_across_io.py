@@ -332,3 +332,15 @@ def test_another_function_is_slow_only_in_the_block_that_takes_the_lock(inside, 
         f"      {inside}\n    }}\n  }}\n}}\n"
     )
     assert len([each for each in findings_of(RULE, {"src/A.java": source}) if each.line == 5]) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"), [("bucket().put_object(Key=key)", 1), ("bucket().generate_presigned_url(key)", 0)]
+)
+def test_a_client_of_a_cloud_that_a_function_gives(call, count):
+    source = (
+        "import threading\n\nimport boto3\n\nlock = threading.Lock()\nsizes = {}\n\n"
+        'def bucket():\n    return boto3.client("s3")\n\n'
+        f"def put(key):\n    with lock:\n        {call}\n\ndef size(key):\n    with lock:\n        return sizes[key]\n"
+    )
+    assert lines_of(RULE, source) == [13] * count

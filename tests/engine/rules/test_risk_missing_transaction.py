@@ -828,3 +828,34 @@ def test_a_row_that_is_made_only_where_the_first_branch_found_none(condition, co
         f"    if {condition}:\n        Order.objects.create(customer=c)"
     )
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("between", "count"), [("    conn.commit()\n", 1), ("", 0)])
+def test_statements_of_a_driver_that_are_committed_one_by_one(between, count):
+    source = (
+        "import psycopg\nfrom celery import shared_task\n\n@shared_task\ndef merge(dsn, keep, drop):\n"
+        "    conn = psycopg.connect(dsn)\n"
+        f'    conn.execute("UPDATE trips SET quay = %s WHERE quay = %s", (keep, drop))\n{between}'
+        '    conn.execute("DELETE FROM quays WHERE id = %s", (drop,))\n    conn.commit()\n'
+    )
+    assert [each.line for each in findings_of(RULE, {"ferry/merge.py": source})] == [7] * count
+
+
+@pytest.mark.parametrize(
+    ("save", "count"),
+    [
+        ("entry.save(update_fields=['state'])", 1),
+        ("line.save(update_fields=['state'])", 0),
+        ("entry.save()", 0),
+        ("self.save(update_fields=['state'])", 0),
+    ],
+)
+def test_a_row_that_a_function_is_given_is_saved_beside_another(save, count):
+    source = TASK + f"def f(self, entry, line):\n    {save}\n    Line.objects.create(amount=1)"
+    assert len(findings(RULE, source)) == count
+
+
+def test_a_row_by_its_name_alone_is_no_half_of_what_is_called():
+    source = TASK + "def f(entry):\n    entry.save(update_fields=['state'])\n    fill(entry)\n\n"
+    source += "def fill(entry):\n    Line.objects.create(amount=1)\n"
+    assert findings(RULE, source) == []

@@ -581,3 +581,20 @@ def test_the_answer_of_a_client_of_java(library, declared, used, count):
     assert [(mark.line, mark.data) for mark in found if "never" in mark.message] == [
         (4, {"kind": "connection"})
     ] * count
+
+
+@pytest.mark.parametrize(
+    ("use", "count"),
+    [
+        ("return process.stdout.readline()", 1),
+        ("out, _ = process.communicate()\n    return out", 0),
+        ("line = process.stdout.readline()\n    process.wait()\n    return line", 0),
+        ("return process", 0),
+        ("return process.stdout", 0),
+        ("watch(process)", 0),
+    ],
+)
+def test_a_process_with_a_pipe_that_nobody_waits_for(use, count):
+    source = "import subprocess\n\n\ndef first(command):\n"
+    source += f"    process = subprocess.Popen(command, stdout=subprocess.PIPE)\n    {use}\n"
+    assert lines_of(RULE, source) == [5] * count

@@ -782,3 +782,56 @@ def test_rows_that_are_locked_guard_no_field(kind, confidence):
     )
     found = findings_of(RULE, {"src/Seats.java": source})
     assert [(each.line, each.confidence) for each in found] == ([(4, confidence)] if confidence else [])
+
+
+@pytest.mark.parametrize(
+    ("hook", "count"),
+    [('@app.middleware("http")', 1), ("@app.before_request", 1), ("@bp.after_app_request", 1), ("@traced", 0)],
+)
+def test_what_runs_around_each_request_shares_it(hook, count):
+    source = f'{FLASK}served = {{"all": 0}}\n\n{hook}\ndef count(request):\n    served["all"] += 1\n'
+    assert len(findings_of(RULE, {"ferry/app.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("start", "count"),
+    [
+        ("    for row in rows:\n        Thread(target=load, args=(row,)).start()\n", 1),
+        ("    Thread(target=load, args=(rows,)).start()\n", 0),
+        ("    with ThreadPoolExecutor(4) as pool:\n        pool.map(load, rows)\n", 1),
+        ("    with ThreadPoolExecutor(4) as pool:\n        pool.submit(load, rows)\n", 1),
+        ("    list(map(load, rows))\n", 0),
+    ],
+)
+def test_several_threads_count_in_the_same_place(start, count):
+    source = (
+        "from collections import Counter\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        'from threading import Thread\n\nloaded = Counter()\n\ndef load(row):\n    loaded["rows"] += 1\n\n'
+        f"def run(rows):\n{start}"
+    )
+    found = findings_of(RULE, {"ferry/load.py": source})
+    assert [each.line for each in found] == [5] * count
+    assert all("by several threads at once, in `load`" in each.message for each in found)
+
+
+def test_threads_that_hold_a_lock_share_it_well():
+    source = (
+        "from collections import Counter\nfrom concurrent.futures import ThreadPoolExecutor\nloaded = Counter()\n"
+        'def load(row):\n    with lock:\n        loaded["rows"] += 1\n'
+        "def run(rows):\n    with ThreadPoolExecutor(4) as pool:\n        pool.map(load, rows)\n"
+    )
+    assert findings_of(RULE, {"ferry/load.py": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("if berth not in self.last[-3:]:\n            self.last.append(berth)", 1),
+        ("if berth not in self.last:\n            self.last.append(berth)", 0),
+        ("self.last.append(berth)\n        del self.last[:-50]", 1),
+        ("self.last.append(berth)\n        del self.last[berth]", 0),
+    ],
+)
+def test_a_list_of_the_class_that_is_only_kept_short(body, count):
+    source = f"class Quay:\n    last = []\n\n    def take(self, berth):\n        {body}\n"
+    assert len(lines_of(RULE, source)) == count

@@ -557,3 +557,16 @@ def test_a_key_that_is_filled_in_is_no_literal(key, count):
         f"  const {{ room, day, userId }} = req.query;\n  fareCache.set({key}, await fare(room));\n  res.end();\n}});\n"
     )
     assert len(findings_of(RULE, {"src/fares.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("decorator", "confidence"),
+    [("@lru_cache(maxsize=4)", None), ("@lru_cache(maxsize=64)", "low"), ("@lru_cache(maxsize=None)", "low")],
+)
+def test_a_cache_of_methods_that_keeps_some_dozen_objects(decorator, confidence):
+    source = (
+        "from functools import lru_cache\n\nclass Quay:\n"
+        f"    {decorator}\n    def label(self, language):\n        return f'{{self.name}} {{language}}'\n"
+    )
+    found = [each.confidence for each in findings_of(RULE, {"harbour/quays.py": source})]
+    assert found == ([confidence] if confidence else [])

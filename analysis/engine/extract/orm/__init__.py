@@ -69,7 +69,8 @@ def join_variables(file: SourceFile) -> None:
 
 def models_of(file: SourceFile) -> tuple[Model, ...]:
     """Models that this file defines."""
-    return tuple(chain.from_iterable(models(file) for models in _offered("models", file.language)))
+    offered = (models(file) for models in _offered("models", file.language))
+    return (*chain.from_iterable(offered), *file.models)
 
 
 def accesses_of(file: SourceFile) -> tuple[Access, ...]:

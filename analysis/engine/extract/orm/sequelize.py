@@ -141,9 +141,3 @@ READERS = {
     **dict.fromkeys(_ASSOCIATIONS, look_at_association),
     **dict.fromkeys(("addIndex", "addConstraint"), look_at_index),
 }
-
-
-def models(file: SourceFile) -> Iterator[Model]:
-    """What the calls of the file define. A relation that a default scope includes is eager and of no kind there: it may
-    be made by another file."""
-    yield from file.models

@@ -17,6 +17,7 @@ from analysis.engine.readers.reading import assigned_values, followed, given_val
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
+_JOINT = re.compile(r"[\"']\s*[rf]?[\"'](?=\w)")  # where two literals are one: `"CREATE INDEX i " "ON t (a)"`
 _INNER = re.compile(r"\(\s*SELECT\b(?:[^()]|\([^()]*\))*\)(?=[^()]*\bFROM\b)", re.IGNORECASE)  # gives a column
 _TABLE = re.compile(  # and no function that makes rows: `FROM generate_series(1, 9)`
     r"\b(?:(?:FROM|JOIN)\s+(?![\w.]+\()|(?:INTO|UPDATE(?:\s+OR\s+\w+)?)\s+)[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)",
@@ -38,7 +39,8 @@ _JOINED = re.compile(
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
 LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
-    "execute executemany executescript query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
+    "execute executemany executescript fetch fetchrow fetchval"
+    " RunSQL query Query QueryRow QueryContext QueryRowContext Exec ExecContext Queryx Get"
     " Select GetContext SelectContext QueryxContext QueryRowx QueryRowxContext NamedExec NamedExecContext NamedQuery"
     " NamedQueryContext NewRaw MustExec MustExecContext prepareStatement executeQuery executeUpdate queryForObject"
     " queryForList queryForMap createNativeQuery raw update"
@@ -67,7 +69,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
             _append(call, text, verb[1].upper(), file)
             break
         if _DEFINES.match(text):
-            file.models.extend(tables(text))
+            file.models.extend(tables(_JOINT.sub("", text)))
             break
     else:
         _read_prepared(call, file)
