@@ -23,6 +23,12 @@ _CURSOR = re.compile(r"\b(\w+)\s*,\s*\w+\s*:?=\s*\Z")
 _WALK = re.compile(r"\bfor\s[^{\n]*?\b(\w+)\.Next\(\)[^{\n]*\{")
 _KEPT = re.compile(r"([\w.]+)\s*=\s*append\(")
 _JDBC = frozenset({"prepareStatement", "executeQuery"})
+# Of Spring's JdbcClient and DatabaseClient, and of Jdbi.
+TAKES_STATEMENT = frozenset({"sql", "createQuery", "createUpdate", "createCall"})
+_ALL_AT_ONCE = frozenset({"list", "set", "listOfRows", "singleColumn", "collect", "toList"})
+_ONE = frozenset("single optional singleRow singleValue one first findOne findFirst findOnly".split())
+_STREAMS = frozenset({"stream", "all", "iterator", "useStream"})
+_ASKED = _ALL_AT_ONCE | _ONE | _STREAMS
 _NEXT_OF_JDBC = re.compile(r"prepareStatement\(|createStatement\(|executeUpdate\(")
 _WALK_OF_JDBC = re.compile(r"\bwhile\s*\(\s*\w+\.next\(\)\s*\)\s*\{")
 _KEPT_OF_JDBC = re.compile(r"\b(?!batch)(\w+)\.add\(")
@@ -38,11 +44,14 @@ _OF_ONE = re.compile(r"One|First|Single|Row\Z|Close|Err\Z")
 
 
 class Rows(NamedTuple):
-    """`variable` holds all of them; `counted` is `len` where nothing but their number is asked for."""
+    """`variable` holds all of them; `counted` is `len` where nothing but their number is asked for; `is_one` where no
+    more than one is taken."""
 
     are_kept: bool
     variable: str = ""
     counted: str = ""
+    is_one: bool = False
+    is_streamed: bool = False
 
 
 def rows_of(call: Node, file: SourceFile) -> Rows:
@@ -57,6 +66,8 @@ def rows_of(call: Node, file: SourceFile) -> Rows:
         return Rows(True, "" if asked else assigned_to(call.start_byte, file), asked)
     if file.language == "go":
         return _of_go(call, file)
+    if name in TAKES_STATEMENT:
+        return _of_steps(call, file)
     if name in _JDBC:
         return _of_jdbc(call, file)
     if file.language == "python":
@@ -101,6 +112,19 @@ def _of_go(call: Node, file: SourceFile) -> Rows:
         if cursor is not None and cursor[1] in _NAME.findall(each[3]) and _OF_ONE.search(each[2]) is None:
             return Rows(True, each[1] or "")
     return Rows(False)
+
+
+def _of_steps(call: Node, file: SourceFile) -> Rows:
+    """Java: rows that a step behind the statement asks for: `client.sql("…").query(Order.class).list()`."""
+    steps = steps_after(call.end_byte, file)
+    asked = next((place for place, step in enumerate(steps) if step.name in _ASKED), -1)
+    if asked < 0:
+        return Rows(False)
+    if steps[asked].name in _ALL_AT_ONCE:
+        after = steps[asked + 1 :]
+        counted = _MEASURES.get(after[0].name, "") if after else ""
+        return Rows(True, "" if after else assigned_to(call.start_byte, file), counted)
+    return Rows(False, is_one=steps[asked].name in _ONE, is_streamed=steps[asked].name in _STREAMS)
 
 
 def _of_jdbc(call: Node, file: SourceFile) -> Rows:
