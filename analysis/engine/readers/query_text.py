@@ -102,7 +102,9 @@ _UNREAD_LIMIT = re.compile(
 _LIMITS = ("take", ".slice(", "limit", "paginat", "cursor", "page", "distinct")
 _REMEMBERED = re.compile(r"(?i)\bif\b[^\n]*cache[^\n]*\n?\s*return\b|\bif\b[^\n]*cache[^\n]*:\s*return\b")
 _EMPTY_WHERE = re.compile(r"\.(?:delete|update)Many\(\s*\{\s*where:\s*\{\s*\}")
-_COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
+_COMPARED = re.compile(
+    r"\.count\w*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\)?\s*(?:(?:>|[!=]==?)\s*0|>=\s*1|<\s*1)\b(?!\.)"
+)
 _STAND_IN = re.compile(r"\b(?:or|else)\s+\(?(?:await\s+)?[\w.]+\(?[^\n]*\Z|\bor\s+$")
 _MISSING = re.compile(r"\bif\b[^\n]*(?:=== (?:undefined|null)|== null|is None|\bnot \w+|\(!\w+\))[^\w\n]*\Z")
 _HEAD = re.compile(

@@ -318,3 +318,15 @@ def test_a_column_that_the_query_asks_for_already_leaves_no_more_rows_out():
     body = "const rows = await db.select().from(orders).where(%s);\nreturn rows.filter((row) => row.isPaid);"
     assert orms.lines(RULE, "drizzle", body % "eq(orders.isPaid, true)") == []
     assert orms.lines(RULE, "drizzle", body % "isNotNull(orders.reference)") == [1]
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("o.getReference().isBefore(clock.instant())", 1),
+        ("o.getReference().isBefore(calendar.nextHoliday())", 0),
+    ],
+)
+def test_what_is_compared_with_the_clock_is_a_condition_too(condition, count):
+    body = f"return orders.findAll().stream().filter(o -> {condition}).toList();"
+    assert len(orms.lines(RULE, "jpa", body)) == count

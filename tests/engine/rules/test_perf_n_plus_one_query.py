@@ -551,3 +551,17 @@ def test_a_field_of_java_may_be_called_after_what_its_class_keeps(field, found):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(
+    ("collected", "count"),
+    [
+        ("Collectors.toMap(id -> id, id -> orders.findByReference(id))", 1),
+        ("Collectors.groupingBy(id -> orders.findByReference(id))", 1),
+        ("Collectors.toMap(id -> id, id -> known.get(id))", 0),
+        ("Collectors.collectingAndThen(toList(), ids -> orders.findByReferenceIn(ids))", 0),
+    ],
+)
+def test_what_a_stream_is_collected_into_is_made_for_each_element(collected, count):
+    body = f"return references.stream().distinct().collect({collected});"
+    assert len(orms.lines(RULE, "jpa", body)) == count

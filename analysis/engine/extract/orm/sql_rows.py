@@ -31,6 +31,7 @@ _STREAMS = frozenset({"stream", "all", "iterator", "useStream"})
 _ASKED = _ALL_AT_ONCE | _ONE | _STREAMS
 _NEXT_OF_JDBC = re.compile(r"prepareStatement\(|createStatement\(|executeUpdate\(")
 _WALK_OF_JDBC = re.compile(r"\bwhile\s*\(\s*\w+\.next\(\)\s*\)\s*\{")
+_HANDED_ON_BY_JDBC = re.compile(r"(?:\breturn\s+|\b(\w+)\s*=\s*)(?:this\.)?(\w+)\(\s*\w+\s*\)\s*;")
 _KEPT_OF_JDBC = re.compile(r"\b(?!batch)(\w+)\.add\(")
 _STREAMED = re.compile(r"\.setFetchSize\(|\.setMaxRows\(|\bbreak\b")
 _COUNTED = re.compile(r"\s*\w+(?:\+\+|\s*\+=\s*1)\s*\Z")
@@ -133,8 +134,23 @@ def _of_jdbc(call: Node, file: SourceFile) -> Rows:
     walk = _WALK_OF_JDBC.search(behind)
     body = behind[walk.end() : closing_bracket(behind, walk.end())] if walk is not None else ""
     kept = _KEPT_OF_JDBC.search(body)
-    is_all = kept is not None and _STREAMED.search(behind[: walk.end() if walk is not None else 0] + body) is None
+    if walk is None:
+        return _of_helper(behind, file)
+    is_all = kept is not None and _STREAMED.search(behind[: walk.end()] + body) is None
     return Rows(is_all, kept[1] if is_all and kept is not None else "")
+
+
+def _of_helper(behind: str, file: SourceFile) -> Rows:
+    """Rows of a `ResultSet` that a method of the same file takes, which walks and adds them to a list."""
+    handed = _HANDED_ON_BY_JDBC.search(behind)
+    if handed is None:
+        return Rows(False)
+    head = re.search(rf"\b{handed[2]}\(\s*(?:final\s+)?ResultSet\s+\w+[^{{;]*\{{".encode(), file.source)
+    text = file.source[head.end() : head.end() + LONGEST_READING].decode("utf-8", "replace") if head is not None else ""
+    walk = _WALK_OF_JDBC.search(text, 0, closing_bracket(text, 0))
+    body = text[walk.end() : closing_bracket(text, walk.end())] if walk is not None else ""
+    is_all = _KEPT_OF_JDBC.search(body) is not None and _STREAMED.search(behind[: handed.end()] + body) is None
+    return Rows(is_all, (handed[1] or "") if is_all else "")
 
 
 def _behind(call: Node, file: SourceFile, next_query: re.Pattern[str] = _NEXT_QUERY) -> str:
