@@ -10,6 +10,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.answers import (
     is_answer,
+    is_failure,
     is_there,
     only_asks_if_readable,
     only_asks_storage,
@@ -56,6 +57,7 @@ _READING = re.compile(r"(?:^|[._])(?:parse|decode|verify)(?:_|[A-Z]|$)")
 WRITES = re.compile(
     r"(?<!hash\.)(?<!hmac\.)(?<!\)\.)(?:(?<=\.)delete\s*\(|\b(save|create|insert|update|commit|execute|charge|capture|refund|pay\w*|ack\w*)\s*\()"
 )
+SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
     r"^(?:await\s+)?[\w.?!\[\]()]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
@@ -260,6 +262,8 @@ def _asks_the_browser(handler: SilentHandler) -> bool:
 
 def _counts(handler: SilentHandler) -> bool:
     """One kind of error that answers no: the function says yes behind it, or counts the others."""
+    if is_failure(handler.caught) and SENDS.search(handler.guarded) is not None:
+        return False  # what was to be sent is lost, and why it is
     return not handler.is_broad and not handler.writes and _SAYS_YES.fullmatch(handler.guarded) is not None
 
 

@@ -16,7 +16,7 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.handlers import comment_above, explaining_words, says_it_may_fail
 from analysis.engine.readers.promises import keeps_its_error
 from analysis.engine.readers.reading import text_after
-from analysis.engine.readers.silent_handlers import WRITES, SilentHandler, handler_that_does_nothing, is_right
+from analysis.engine.readers.silent_handlers import SENDS, WRITES, SilentHandler, handler_that_does_nothing, is_right
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -60,7 +60,6 @@ def store(order):
     ),
 )
 
-_SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
 _REACHES_OUT = re.compile(
     r"\bFiles\.|\bopen\(|\b(?:requests|httpx|axios|fs|os|subprocess|shutil|socket)\.\w|\.read(?:_text|_bytes|lines?)?\(|\breadFile"
     r"|\bfetch\w*\(|urlopen\(|(?:[cC]lient|[sS]ession|[rR]epo\w*|[gG]ateway|[cC]onnection|[dD]ao|[tT]emplate|cursor|\bdb|\bapi)\.(?!(?:get|is)[A-Z])\w+\("
@@ -150,7 +149,7 @@ def _confidence(handler: SilentHandler) -> str:
         return "low"
     # What is tried in one step is mostly tried because it may fail; but whoever sends something wants it to arrive.
     if handler.is_one_step:
-        return "medium" if _SENDS.search(handler.guarded) else "low"
+        return "medium" if SENDS.search(handler.guarded) else "low"
     return ""
 
 

@@ -106,13 +106,13 @@ _GUARDED = re.compile(
     rb"|\bif\b[^\n]*\b(?:try_?)?(?:claim|register|record|remember)_?(?:event|deliver|notification|web_?hook)\w*\("
 )
 _WRITES = re.compile(
-    rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|commit|Create|Save|Exec|ExecContext)\w*\("
+    rb"\.(?:save|create|insert|insert_one|insertOne|persist|add|increment|update|updateOne|updateMany|delete|execute|commit|Create|Save|Exec|ExecContext)\w*\("
 )
 _ONLY_QUEUED = re.compile(rb"(?i)\.(?:delay|apply_async|enqueue|add_task|publish|send_task)\(|queue\.add\(")
 _MONEY = re.compile(rb"(?i)credit|balance|payment|charge|refund|stock|inventor|wallet|payout|invoice|subscription")
 # What happens once more when the event comes once more; the rest is set to what it is already.
 _ADDS = re.compile(
-    rb"\+=|-=|\$inc\b|\b(\w+)\s*=\s*\1\s*[-+]|[iI]ncrement|[dD]ecrement|\.save\(\s*[^)\s]|\b[sS]end\w*\(|\bF\(|INSERT\b"
+    rb"\+=|-=|\$inc\b|\b(\w+)\s*=\s*\1\s*[-+]|[iI]ncrement|[dD]ecrement|\.save\(\s*[^)\s]|\.persist\w*\(|\b[sS]end\w*\(|\bF\(|INSERT\b"
     rb"|\.(?:create(?!H|Caller|\w*Context)|insert|add|bulk|emit|publish|push|charge|grant|transfer|credit|debit|refund|Create|Insert|Add|Publish)\w*\("
 )
 _IS_ADDING = re.compile(
@@ -145,12 +145,13 @@ _PARSED = re.compile(
     rb"|await req(?:uest)?\.json\(\)|\.(?:ShouldBind|Bind)JSON\(|objectMapper\.read\w+\("
 )
 # A method that takes posts, in a class whose route or name speaks of webhooks.
-_POSTS = re.compile(rb"@Post(?:Mapping)?\b|\bdef post\(")
+_POSTS = re.compile(rb"@Post(?:Mapping)?\b|@POST\b|\bdef post\(")
 _CLASS_OF_HOOKS = re.compile(
     rb"(?i:@controller|requestmapping)\([^)\n]*?"
     + rb"(?i:"
     + WORD_OF_HOOKS
-    + rb")|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
+    + rb")|@Path\([^)\n]*?(?i:web_?hook|[/\"]hooks?\b|callback|\bipn\b)"
+    rb"|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
 )
 # Where the path of the file is the route, or names what its handlers are for.
 _ROUTED_BY_PATH = re.compile(

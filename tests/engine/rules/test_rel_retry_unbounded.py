@@ -432,3 +432,20 @@ def test_the_class_of_a_field_says_that_it_asks_a_server(kind, count):
     )
     found = findings_of(RULE, {"src/A.java": source})
     assert [(each.line, each.severity, each.confidence) for each in found] == [(4, "info", "low")] * count
+
+
+@pytest.mark.parametrize(
+    ("counts", "count"),
+    [
+        ('attempt++; log.warn("again {}", attempt);', 1),
+        ('attempt += 1; log.warn("for {}", country);', 1),
+        ("if (attempt++ > 5) { throw e; }", 0),
+        ("attempt++; pause(attempt);", 0),
+    ],
+)
+def test_a_number_that_nobody_asks_is_no_limit(counts, count):
+    source = (
+        "class A { String f(String country) {\nint attempt = 0;\nwhile (true) {\n"
+        f"try {{ return client.fetch(country); }} catch (IOException e) {{ {counts} }}\n}} }} }}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

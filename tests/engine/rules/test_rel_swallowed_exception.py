@@ -697,3 +697,19 @@ def test_what_a_page_does_not_show_is_seen(path, confidence):
         "rel-swallowed-exception", {path: "fetch(address).then((a) => show(a)).catch(() => {});\n"}
     )
     assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("step", "caught", "count"),
+    [
+        ("mail.send(letter);", "MailException", 1),
+        ("check(letter);", "MailException", 0),
+        ("mail.send(letter);", "AlreadySentException", 0),
+    ],
+)
+def test_a_letter_that_is_lost_is_no_answer(step, caught, count):
+    source = (
+        f"class A {{ boolean f(Letter letter) {{ try {{ {step}\n return true; }} catch ({caught} e) {{ }}\n"
+        " return false; } }"
+    )
+    assert len(marks(source, "java")) == count
