@@ -212,7 +212,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
     if found is not None and (b"static" in found[0] or has_bean(file.source)):
-        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=b"static" not in found[0])
+        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=has_bean(file.source))
 
 
 def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:

@@ -468,3 +468,35 @@ def test_what_a_function_of_another_class_asks_by_the_class_of_its_field(field, 
         "    repository.save(o);\n    payments.charge(o);\n  }\n}\n",
     }
     assert [each.line for each in findings_of(RULE, files)] == [9] * count
+
+
+@pytest.mark.parametrize(
+    ("runs", "count"),
+    [
+        ("QuarkusTransaction.requiringNew().run", 1),
+        ("QuarkusTransaction.joiningExisting().call", 1),
+        ("jdbi.useTransaction", 1),
+        ("executor.run", 0),
+    ],
+)
+def test_what_runs_a_lambda_in_a_transaction_by_its_name(runs, count):
+    source = (
+        "class Rides {\n  private final HttpClient meter;\n  void close(Ride ride) {\n"
+        f"    {runs}(() -> {{\n      ride.close();\n      tell(ride);\n    }});\n  }}\n"
+        "  private void tell(Ride ride) {\n    meter.sendAsync(request(ride), discarding()).join();\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Rides.java": source})] == [6] * count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("MailGateway", 1), ("MailMerge", 0)])
+def test_a_gateway_for_mail(kind, count):
+    files = {
+        "src/shop/Letters.java": (
+            f"package shop;\n\nclass Letters {{\n  private final {kind} mail;\n\n"
+            "  public void paid(Order o) {\n    mail.send(o.mail());\n  }\n}\n"
+        ),
+        "src/shop/Orders.java": SPRING.strip()
+        + "\nclass Orders {\n  private final Letters letters;\n\n  @Transactional\n  public void pay(Order o) {\n"
+        "    repository.save(o);\n    letters.paid(o);\n  }\n}\n",
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [9] * count

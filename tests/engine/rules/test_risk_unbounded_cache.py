@@ -546,3 +546,26 @@ def test_a_map_of_a_bean_and_its_sweep(bean, adds, sweeps, count):
         f"  @Scheduled(fixedDelay = 900)\n  void sweep() {{ {sweeps} }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/Letters.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("key", "count"), [('kind + ":" + userName', 1), ('kind + ":" + format', 0), ("kind", 0), ("kind + userId", 1)]
+)
+def test_a_key_that_is_put_together_is_of_few_where_all_its_parts_are(key, count):
+    source = (
+        "@Component\nclass Pages {\n  private final Map<String, String> drawn = new ConcurrentHashMap<>();\n"
+        "  public String draw(String kind, String userName, String userId, String format) {\n"
+        f"    return drawn.computeIfAbsent({key}, k -> paint(k));\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/Pages.java": source})) == count
+
+
+@pytest.mark.parametrize(("bean", "count"), [("@Component", 1), ("", 0)])
+def test_a_static_map_of_a_bean(bean, count):
+    source = (
+        f"{bean}\nclass Places {{\n  private static final Map<String, String> FOUND = new ConcurrentHashMap<>();\n"
+        "  public String find(String address) {\n    String known = FOUND.get(address);\n"
+        "    if (known != null) { return known; }\n    String fresh = ask(address);\n"
+        "    FOUND.putIfAbsent(address, fresh);\n    return fresh;\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/Places.java": source})) == count
