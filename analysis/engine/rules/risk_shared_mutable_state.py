@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers import locks
 from analysis.engine.readers.go_handlers import answers_requests
-from analysis.engine.readers.java_beans import ANNOTATIONS, has_bean
+from analysis.engine.readers.java_beans import ANNOTATIONS, has_bean, listens_at_once
 from analysis.engine.readers.kept_values import is_dated, is_filled_once, is_remembered
 from analysis.engine.readers.reading import KEY, followed, has_own
 from analysis.engine.readers.state_changes import GIVEN, KEPT, PREPARED, SET, kind_of
@@ -413,7 +413,11 @@ def _changed(name: str, declared: Node, changes: Iterator[re.Match[bytes]], file
     is_guarded = [locks.held_at(match.start(), file) for match, _ in found]
     bare = [each for each, is_held in zip(found, is_guarded, strict=True) if not is_held]
     kinds: dict[int, str] = {}  # by function
-    served = {function.index for match, function in bare if answers_requests(match.start(), file)}
+    served = {
+        function.index
+        for match, function in bare
+        if answers_requests(match.start(), file) or listens_at_once(function.node, file)
+    }
     for match, function in bare:
         if _is_shared(name, match, function, file):
             kind = _kind_of(match, function, declared, file)
@@ -441,7 +445,8 @@ def _changes_while_serving(
             return
         function = file.scope_at(match.start(), match.end()).function
         last = function.name.rpartition(".")[2]
-        if function.index and last not in _CONSTRUCTORS and not _STARTUP.search(last):
+        is_late = _STARTUP.search(last) is None or listens_at_once(function.node, file)
+        if function.index and last not in _CONSTRUCTORS and is_late:
             yield match, function
 
 

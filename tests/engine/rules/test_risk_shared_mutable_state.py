@@ -782,3 +782,20 @@ def test_rows_that_are_locked_guard_no_field(kind, confidence):
     )
     found = findings_of(RULE, {"src/Seats.java": source})
     assert [(each.line, each.confidence) for each in found] == ([(4, confidence)] if confidence else [])
+
+
+@pytest.mark.parametrize(
+    ("listens", "count"),
+    [
+        ('@KafkaListener(topics = "taps", concurrency = "4")', 1),
+        ('@RabbitListener(queues = "taps", concurrency = "1-8")', 1),
+        ('@KafkaListener(topics = "taps", concurrency = "1")', 0),
+        ('@KafkaListener(topics = "taps")', 0),
+    ],
+)
+def test_what_several_threads_of_a_queue_fill(listens, count):
+    source = (
+        "@Component\nclass Gate {\n  private final List<String> broken = new ArrayList<>();\n"
+        f"  {listens}\n  public void onTap(String message) {{\n    broken.add(message);\n  }}\n}}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Gate.java": source})] == [3] * count
