@@ -796,6 +796,7 @@ def test_rows_that_are_locked_guard_no_field(kind, confidence):
 def test_what_several_threads_of_a_queue_fill(listens, count):
     source = (
         "@Component\nclass Gate {\n  private final List<String> broken = new ArrayList<>();\n"
-        f"  {listens}\n  public void onTap(String message) {{\n    broken.add(message);\n  }}\n}}\n"
+        f"  {listens}\n  public void onTap(String message) {{\n    broken.add(message);\n"
+        "    if (broken.size() > 99) { broken.clear(); }\n  }\n}\n"
     )
     assert [each.line for each in findings_of(RULE, {"src/Gate.java": source})] == [3] * count

@@ -569,3 +569,16 @@ def test_a_static_map_of_a_bean(bean, count):
         "    FOUND.putIfAbsent(address, fresh);\n    return fresh;\n  }\n}\n"
     )
     assert len(findings_of(RULE, {"src/Places.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("owner", "behind", "count"), [("NameCache", "", 1), ("NameCache", "ALL.remove(file);", 0), ("Names", "", 0)]
+)
+def test_a_static_map_of_a_class_that_is_called_a_cache(owner, behind, count):
+    source = (
+        f"class {owner} {{\n  private static final Map<Path, String> ALL = new HashMap<>();\n"
+        "  static synchronized String of(Path file) {\n    String known = ALL.get(file);\n"
+        "    if (known == null) {\n      known = read(file);\n      ALL.put(file, known);\n    }\n"
+        f"    return known;\n  }}\n  static void drop(Path file) {{ {behind} }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {f"src/{owner}.java": source})) == count
