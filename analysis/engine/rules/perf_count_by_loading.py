@@ -75,7 +75,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         asked = _asked(site)
         if asked:
             yield _finding(site, asked, codebase)
-        elif site.query.operation == "count" and "compared" in site.notes:
+        elif site.query.operation == "count" and "compared" in site.notes and not _is_of_panache(site):
             yield _finding(site, "zero", codebase)
 
 
@@ -96,6 +96,11 @@ def _asked(site: QuerySite) -> str:
     if not uses or not uses <= _ASKS:
         return ""
     return "len" if "len" in uses else "bool"
+
+
+def _is_of_panache(site: QuerySite) -> bool:
+    """Whether an entity of Panache is asked, which has no other question for whether there is a row."""
+    return site.facts.queries[site.position].orm == "panache"
 
 
 def _is_picked(site: QuerySite) -> bool:
