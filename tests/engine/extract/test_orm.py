@@ -365,3 +365,12 @@ def test_chains_of_bun(text, model, operation, terminal, limit):
         limit,
     )
     assert {each.column for each in query.filters} <= {"id"}
+
+
+@pytest.mark.parametrize(
+    ("given", "operation"),
+    [("s", "update"), ("address", "update"), ("seats", "bulk_insert"), ("seatList", "bulk_insert")],
+)
+def test_what_spring_saves_is_a_list_by_its_name(given, operation):
+    source = f"class A {{ SeatRepository repository; void f(Seat {given}) {{ repository.save({given}); }} }}"
+    assert [each.operation for each in queries(source, "java")] == [operation]

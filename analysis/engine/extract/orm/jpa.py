@@ -106,7 +106,7 @@ def _append(call: Node, kind: str, method: str, orm: str, file: SourceFile) -> N
     filters = shape.filters if shape is not None and method not in _STANDARD else ()
     if method in _BY_ID or method in _ALL_BY_ID:
         filters = (Filter("id", "in" if method in _ALL_BY_ID else "eq"),)
-    if method == "save" and arguments and re.search(r"(?<!s)s$|List$", arguments[0]):
+    if method == "save" and arguments and re.search(r"[a-rt-z]s$|List$", arguments[0]):
         operation = "bulk_insert"  # older versions save collections by `save`
     limit = shape.limit if shape is not None else 0
     if any(_PAGES.search(each) for each in arguments):
