@@ -13,6 +13,11 @@ _EACH = frozenset(
     """forEach forEachOrdered map flatMap mapMulti mapToObj mapToInt mapToLong mapToDouble filter anyMatch allMatch
     noneMatch peek""".split()
 )
+_EACH_OF_COLLECTOR = frozenset(  # of what a stream is collected into
+    """toMap toUnmodifiableMap toConcurrentMap mapping flatMapping filtering groupingBy groupingByConcurrent
+    partitioningBy summingInt summingLong summingDouble""".split()
+)
+_OF_A_STREAM = _EACH | _EACH_OF_COLLECTOR
 _EACH_OF_COLLECTION = frozenset({"forEach", "removeIf"})  # without a stream
 _STREAM = re.compile(rb"([\w.()]*)\s*\.\s*(?:s|parallelS)tream\(\)|\b\w*Stream\.\w+\(")
 _REFERENCE = re.compile(rb"\(\s*((?:this\.)?[a-z_]\w*)::([a-z]\w*)\s*\)")  # of an object: a class's is one of the row
@@ -47,7 +52,9 @@ def note_references(file: SourceFile) -> None:
 def _walked(start: int, file: SourceFile) -> str | None:
     """What is gone through by a call that is given what begins at this byte; None where it is called once."""
     place = place_of(file.source, start)
-    if place.callee not in _EACH and place.callee not in _EACH_OF_COLLECTION:
+    collector = place.name.partition("(")[0] if not place.callee else ""  # of which it is not the first argument
+    is_collected = collector in _EACH_OF_COLLECTOR
+    if not is_collected and place.callee not in _OF_A_STREAM and place.callee not in _EACH_OF_COLLECTION:
         return None
     before = file.source[max(0, start - 400) : start]
     before = before[max(before.rfind(b";"), before.rfind(b"{")) + 1 :]

@@ -41,6 +41,8 @@ _OF_TEXT = re.compile(
     r"|optional\[(?:str|int)\]"
     r"|\*?(?:kafka|nats|jetstream|amqp|sarama|pubsub)\.\w*(?:message|msg|delivery)"  # there is no end of them
 )
+_QUOTED = re.compile(r"[\"'`][^\"'`\n]*[\"'`]")
+_HOLE = re.compile(r"\{([\w.]+)(?:\(\))?\}")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?![\w.(])")
 _MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
@@ -74,7 +76,15 @@ def has_few_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
     if made is not None and _is_looked_up(key, name, file.source[function.start_byte : function.end_byte], file):
         return True
     text = (found[0] if found is not None else key).decode("utf-8", "replace")
+    if any(says_many(each) and not says_few(each) for each in _parts_of(text)):
+        return False  # of one thing there are few, and many of what stands beside it
     return says_few(text) or _OF_SETTINGS.search(text) is not None
+
+
+def _parts_of(key: str) -> list[str]:
+    """The names that a text for a key is put together from: `kind + ":" + userId`, `${kind}:${userId}`."""
+    parts = [each.strip() for each in _QUOTED.sub("", key).split("+")] if "+" in key else []
+    return parts + [each for quoted in _QUOTED.findall(key) for each in _HOLE.findall(quoted)]
 
 
 def given_by_callers(name: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:

@@ -25,7 +25,7 @@ def is_filled_once(name: str, text: bytes) -> bool:
     asked = (
         rb"\bif\s*\(?\s*(?:not\s+|!\s*)?"
         + word
-        + rb"\b(?!\[|\.(?:length|size)\s*>)|\bif\s*\(\s*!\s*"
+        + rb"\b(?!\[|\.(?:length|size)(?:\(\))?\s*>)|\bif\s*\(\s*!\s*"
         + word
         + rb"\[|\bif\s*\(\s*"
         + word

@@ -34,6 +34,7 @@ _MAP = re.compile(rb"(?<![<\w])(?<!, )\w*Map<[^;=(]*>\s+$")
 _PLAIN_KEY = re.compile(rb"Map<\s*(?:String|Long|Integer|UUID|Object)\s*,[^;=(]*>\s+$")  # not one of few kinds
 _KEY_OF_PROGRAM = re.compile(r"(?:\w+\.)*[A-Z][A-Z0-9_]+|[\w.]+\.(?:class|getClass\(\))")
 _TABLE_OF_PROGRAM = re.compile(rb"\b(?:static\s+final|final\s+static)\b[^;{}]*\Z|\bEnumMap<[^;{}]*\Z")
+_TAKEN_OUT = re.compile(rb"\.(?:remove|clear)\(")
 _ASKED_OR_PUT = re.compile(r"\.(?:containsKey|put\w*|compute\w*|keySet|entrySet|get)\(")
 _HAS_KEY = re.compile(r"\.(?:containsKey\(|size\(\)\s*;)")
 _OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")
@@ -52,6 +53,12 @@ _ROWS_OF_A_FIELD = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.(?:find|list|search|que
 _SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
 _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager)\.find$")
 _ASKS_ITSELF = re.compile(r"\A([A-Z]\w*)\s+\w+\s*=\s*\1\s*\.\s*(?:<\1>\s*)?findById\Z")  # an entity of Panache
+# Panache and Hibernate give null where no row meets the conditions.
+NULL_OF_JAVA = frozenset(
+    {"orElse", "find", "findById", "firstResult", "uniqueResult", "getSingleResultOrNull", "singleResultOrNull"}
+)
+_GIVES_NULL = re.compile(r"\)\.(?:firstResult|uniqueResult|getSingleResultOrNull|singleResultOrNull)$")
+_KEEPS_ROWS = (b"anache", b"ersistence", b"hibernate")
 _FOUND_BY = re.compile(r"\s*=\s*[\w.]+\.find(?:ById|First|Any|One)\w*\([^;]*;")
 _GIVEN_TO = re.compile(r"\A[\w.<>]+\s+(\w+)\s*=\s*(?:[\w.]+\.\w+\([^;]*\)\s*)?\Z")
 _GROUP = re.compile(r"\.group\(")
@@ -71,7 +78,10 @@ def look_at_java_map(call: Node, file: SourceFile) -> Iterator[Missing]:
     declared = list(declarations(name, file))
     if file.source[call.end_byte : call.end_byte + 1] != b"." or not any(map(_MAP.search, declared)):
         return
-    if _KEY_OF_PROGRAM.fullmatch(file.text(file.arguments(call)[0][0])) or any(map(_TABLE_OF_PROGRAM.search, declared)):
+    is_table = any(map(_TABLE_OF_PROGRAM.search, declared)) and not any(
+        followed(name.encode(), file.source, _TAKEN_OUT, b"_$")
+    )
+    if is_table or _KEY_OF_PROGRAM.fullmatch(file.text(file.arguments(call)[0][0])):
         return  # who wrote the key wrote the map
     before = text_before(call, file)
     if any(followed(name, before, _ASKED_OR_PUT, "_")) or is_caught(call, file, FAILS):
@@ -164,6 +174,8 @@ def look_at_nothing(call: Node, file: SourceFile) -> Iterator[Missing]:
     if given and callee.endswith(".findById") and _ASKS_ITSELF.search(_statement_before(call, file)):
         yield from _look_at_given(call, f"{short(callee)}", file)
         return
+    if _GIVES_NULL.search(callee) is not None:
+        is_null = any(map(file.mentions, _KEEPS_ROWS))
     if not is_null and not (_MANAGER.search(callee) and len(given) > 1 and given[0].endswith(".class")):
         return
     if is_caught(call, file, FAILS):

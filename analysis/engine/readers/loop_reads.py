@@ -33,7 +33,9 @@ _ROWS_OF = (  # annotations of many rows, with the model
 ANNOTATED = re.compile(_ROWS_OF)
 _ANNOTATED_PARAMETER = re.compile(rf"\b(\w+)\s*:\s*[\"']?{_ROWS_OF}")
 LONGEST_CALL = 300  # characters of a call that gives rows
-_CALLED = re.compile(r"\(?(?:await\s+)?((?:\w+\.)*\w+)\((?:[^()]|\([^()]*\))*\)\)?$")
+_CALLED = re.compile(  # with calls in calls among its arguments
+    r"\(?(?:await\s+)?((?:\w+\.)*\w+)\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)\)?$"
+)
 _OF_ALL = frozenset(
     """items values keys range enumerate zip list sorted reversed set tuple map filter get all split findAll entrySet
     keySet stream find append now len objects""".split()

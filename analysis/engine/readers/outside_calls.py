@@ -8,7 +8,7 @@ from analysis.engine.facts import FileFacts, Function
 _VERBS = r"(?:get|post|put|patch|delete|head|request|Get|Post|PostForm|Head)"
 _HTTP = (
     rf"(?:requests|httpx|aiohttp)\.(?:\w+\(\)\.)?{_VERBS}|urllib\.request\.urlopen|fetch|node-fetch|undici\.\w+|axios(?:\.{_VERBS})?"
-    rf"|got(?:\.{_VERBS})?|https?\.(?:get|request)|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|get|post|put|exchange|execute)"
+    rf"|got(?:\.{_VERBS})?|https?\.(?:get|request)|net/http\.{_VERBS}|(?:\w+\.)*(?:http|rest|web)[cC]lient(?:\(\))?\.(?:Do|Get|Post|PostForm|Head|send|sendAsync|get|post|put|exchange|execute)"
     rf"|(?:\w+\.)*\w*[cC]lient\.(?:Do|Post|PostForm)|(?:\w+\.)+http\.Do|(?:\w+\.)+http(?:Service)?\.(?:axiosRef\.)?{_VERBS}"
     # Chains of Spring's clients, and OkHttp's calls.
     r"|(?:\w+\.)*\w*(?:[rR]est|[wW]eb)Client(?:\.\w+(?:\(\))?)+\.(?:retrieve|exchange\w*)|(?:[\w.]+\.)?newCall\(\)\.execute"
@@ -18,7 +18,7 @@ _HTTP = (
 )
 _MAIL = (
     r"django\.core\.mail\.(?:send_mail|send_mass_mail|mail_admins|mail_managers)|smtplib\.SMTP\w*|net/smtp\.SendMail"
-    r"|(?:\w+\.)*\w*[mM]ail(?:er|Sender|Service)?\.(?:send\w*)|(?:[\w.]+\.)?(?:sendMail|sendEmail|send_email|send_mail)"
+    r"|(?:\w+\.)*\w*[mM]ail(?:er|Sender|Service|Client|Gateway)?\.(?:send\w*)|(?:[\w.]+\.)?(?:sendMail|sendEmail|send_email|send_mail)"
 )
 _QUEUE = (
     r"[\w.]+\.(?:delay|apply_async)|(?:\w+\.)*(?:\w*[kK]afka|rabbit|jms)Template\.(?:send|convertAndSend)"

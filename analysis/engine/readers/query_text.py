@@ -63,7 +63,9 @@ _ON_CONFLICT = re.compile(r"(?i)\bon_?conflict|\bon(?:conflict| ?duplicate ?key)
 _PASSING = re.compile(
     r"(?i)(?:status|state)\w*[\"']?\s*(?:===?|=|:|,)\s*[\w.\"']*(?:in_?progress|pending|running|processing|terminating|queued|waiting)"
 )
-_COMPARED = re.compile(r"\.count\([^()]*\)\s*(?:(?:>|!=|==)\s*0|>=\s*1|<\s*1)\b(?!\.)")
+_COMPARED = re.compile(
+    r"\.count\w*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\)?\s*(?:(?:>|[!=]==?)\s*0|>=\s*1|<\s*1)\b(?!\.)"
+)
 _JOINED = re.compile(r"\bjoinedload\(\s*(?:[\w.]*\.)?(\w+)")
 _APART = re.compile(r"relationLoadStrategy|separate\s*:\s*true")
 _NAMED = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?!\s*(?:=(?!=)|:[^:]))")  # read, and no key of an option

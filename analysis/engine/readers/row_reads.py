@@ -16,8 +16,8 @@ _KNOWN = frozenset(  # what SQL has as well
     """abs min max round floor ceil len lower upper strip trim toLowerCase toUpperCase includes contains startsWith
     endsWith startswith endswith getTime valueOf getFullYear equals equalsIgnoreCase compareTo isAfter isBefore
     localeCompare Number String Boolean Date BigInt Decimal int float str bool now today utcnow date year month day
-    Before After Equal Compare IsZero HasPrefix HasSuffix Contains EqualFold signum intValue longValue doubleValue add
-    subtract negate and or not in if""".split()
+    instant millis Before After Equal Compare IsZero HasPrefix HasSuffix Contains EqualFold signum intValue longValue
+    doubleValue add subtract negate and or not in if""".split()
 )
 
 

@@ -10,6 +10,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.answers import (
     is_answer,
+    is_failure,
     is_there,
     only_asks_if_readable,
     only_asks_storage,
@@ -61,6 +62,7 @@ _REMOVES_FILES = re.compile(
     r"\b\w*?(?:[fF]s|[hH]dfs|[fF]iles?|[dD]ir(?:ectory)?|[fF]older|[pP]ath)(?:System|Operator|Operations|Utils?)?(?:\(\))?"
     r"\s*\.delete\s*\("
 )
+SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
     r"^(?:await\s+)?[\w.?!\[\]()]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
@@ -278,6 +280,8 @@ def _asks_the_browser(handler: SilentHandler) -> bool:
 
 def _counts(handler: SilentHandler) -> bool:
     """One kind of error that answers no: the function says yes behind it, or counts the others."""
+    if is_failure(handler.caught) and SENDS.search(handler.guarded) is not None:
+        return False  # what was to be sent is lost, and why it is
     return not handler.is_broad and not handler.writes and _SAYS_YES.fullmatch(handler.guarded) is not None
 
 

@@ -11,6 +11,7 @@ from analysis.engine.extract.scopes import FunctionDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers import locks
 from analysis.engine.readers.go_handlers import answers_requests
+from analysis.engine.readers.java_beans import listens_at_once
 from analysis.engine.readers.kept_values import is_filled_once
 from analysis.engine.readers.reading import KEY, has_own
 
@@ -71,7 +72,11 @@ def changes_of(name: str, declared: Node, changes: Iterator[re.Match[bytes]], fi
         return None
     return StateChanges(
         kinds=kinds,
-        served=frozenset(function.index for match, function in bare if answers_requests(match.start(), file)),
+        served=frozenset(
+            function.index
+            for match, function in bare
+            if answers_requests(match.start(), file) or listens_at_once(function.node, file)
+        ),
         takes_out=any(_TAKES_OUT.search(match[0]) for match, _ in bare),
         counting=frozenset(function.index for match, function in bare if _COUNTS.search(match[0])),
         is_guarded=any(is_guarded),
@@ -93,7 +98,8 @@ def _while_serving(
             return
         function = file.scope_at(match.start(), match.end()).function
         last = function.name.rpartition(".")[2]
-        if function.index and last not in _CONSTRUCTORS and not _STARTUP.search(last):
+        is_late = _STARTUP.search(last) is None or listens_at_once(function.node, file)
+        if function.index and last not in _CONSTRUCTORS and is_late:
             yield match, function
 
 

@@ -35,8 +35,17 @@ _RUNS = re.compile(
     rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx|BeginFunc|BeginTxFunc|WithTransaction)"
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
 )
-_TEMPLATE = re.compile(r"(?i)(?:transaction|tx)(?:template|operations)\.\w+$")
-_RUN_BY = re.compile(rb"\b(\w+\.execute(?:WithoutResult)?)\(\s*\Z")
+_TEMPLATE = re.compile(  # of Spring; of Quarkus and Jdbi, whose names say it themselves
+    r"(?i)(?:transaction|tx)(?:template|operations)\.\w+$"
+    r"|\bQuarkusTransaction\.\w+\(\)(?:\.\w+\(\))*\.(?:run|call)$|\.(?:in|use)Transaction$"
+)
+_TEMPLATE_VERBS = frozenset({"execute", "executeWithoutResult", "run", "call", "inTransaction", "useTransaction"})
+_RUN_BY = re.compile(
+    rb"(?:\b(\w+\.(?:execute(?:WithoutResult)?))|\bQuarkusTransaction\.\w+\([^;{}]*\)\.(?:run|call)"
+    rb"|\w\.(?:in|use)Transaction)\(\s*\Z"
+)
+_RUNS_LAMBDAS = (b"TransactionTemplate", b"TransactionOperations", b"QuarkusTransaction", b"Transaction(")
+_NEAR_RUN = 80  # bytes
 _BEGUN = re.compile(r"[\"'`]\s*(?:BEGIN|START\s+TRANSACTION)\b(?![^\"'`]*END)")
 _JAVA = b"@Transactional"
 TRANSACTIONAL = re.compile(rb"@Transactional\b")  # not `@TransactionalEventListener`
@@ -144,7 +153,7 @@ def look_at_opened(statement: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_template(call: Node, file: SourceFile) -> Iterator[Mark]:
-    """Java: `transactionTemplate.execute(status -> { ... })`."""
+    """Java: `transactionTemplate.execute(status -> { ... })`, `QuarkusTransaction.requiringNew().run(() -> …)`."""
     if _TEMPLATE.search(typed(file.callee(call), file)):
         for argument in file.arguments(call)[0]:
             body = argument.child_by_field_name("body") if argument.type == "lambda_expression" else None
@@ -160,7 +169,7 @@ WATCHES = (
     Watch("call", look_at_runner, SCRIPT, names=_RUNNERS),
     Watch("call", look_at_started, SCRIPT, names=frozenset({"transaction", "startTransaction"})),
     Watch("call", look_at_begun, SCRIPT, names=frozenset({"query", "execute"})),
-    Watch("call", look_at_template, JAVA, names=frozenset({"execute", "executeWithoutResult"})),
+    Watch("call", look_at_template, JAVA, names=_TEMPLATE_VERBS),
     Watch("call", look_at_runner, GO, names=_GO_RUNNERS),
     Watch("call", look_at_begin, GO, names=_GO_BEGINS),
 )
@@ -185,11 +194,11 @@ def in_transaction(start: int, file: SourceFile) -> bool:
 
 
 def _is_run_by_template(start: int, file: SourceFile) -> bool:
-    """Whether Spring's `TransactionTemplate` runs the lambda that begins at this byte."""
-    if not (file.mentions(b"TransactionTemplate") or file.mentions(b"TransactionOperations")):
+    """Whether something that opens a transaction runs the lambda that begins at this byte, as `TransactionTemplate`."""
+    if not any(map(file.mentions, _RUNS_LAMBDAS)):
         return False
-    run = _RUN_BY.search(file.source, max(0, start - 80), start)
-    return run is not None and _TEMPLATE.search(typed(run[1].decode(), file)) is not None
+    run = _RUN_BY.search(file.source, max(0, start - _NEAR_RUN), start)
+    return run is not None and (run[1] is None or _TEMPLATE.search(typed(run[1].decode(), file)) is not None)
 
 
 def _annotation(method: Node, file: SourceFile) -> bytes:

@@ -23,12 +23,13 @@ _NAMED_AS_HOOK = re.compile(
     rb"(?:def|\w)\s+\w*?(?:[wW]eb_?[hH]ook|(?:\b|_)[hH]ook|[cC]allback|(?:\b|_)ipn|[nN]otification)s?\w*\s*\("
 )
 # A method that takes posts, in a class whose route or name speaks of webhooks.
-_POSTS = re.compile(rb"@Post(?:Mapping)?\b|\bdef post\(")
+_POSTS = re.compile(rb"@Post(?:Mapping)?\b|@POST\b|\bdef post\(")
 _CLASS_OF_HOOKS = re.compile(
     rb"(?i:@controller|requestmapping)\([^)\n]*?"
     + rb"(?i:"
     + WORD_OF_HOOKS
-    + rb")|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
+    + rb")|@Path\([^)\n]*?(?i:web_?hook|[/\"]hooks?\b|callback|\bipn\b)"
+    rb"|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
 )
 _POSTED = re.compile(rb"csrf_exempt|require_POST")
 POST = (b"POST(", b"POST =")

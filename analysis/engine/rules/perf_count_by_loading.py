@@ -50,6 +50,7 @@ _ASKS = frozenset({"len", "bool"})
 _WORDS = {
     ("django", "len"): "Use `.count()`; the rows are not needed.",
     ("django", "bool"): "Use `.exists()`; the rows are not needed.",
+    ("django", "zero"): "Use `.exists()`; it stops at the first row.",
     ("prisma", "len"): "Use `count({ where })`; the rows are not needed.",
     ("sqlalchemy", "len"): "Use `select(func.count())`; the rows are not needed.",
     ("typeorm", "len"): "Use `count({ where })`; the rows are not needed.",
@@ -58,11 +59,13 @@ _WORDS = {
     ("mongoose", "len"): "Use `countDocuments(filter)`; the documents are not needed.",
     ("mongoose", "bool"): "Use `exists(filter)`; the documents are not needed.",
     ("jpa", "len"): "Use a `countBy…` method or `select count(…)`; the rows are not needed.",
+    ("jpa", "zero"): "Use an `existsBy…` method; it stops at the first row.",
     ("jpa", "bool"): "Use an `existsBy…` method; the rows are not needed.",
     ("bun", "len"): "Use `Count(ctx)`, or `Exists(ctx)`; the rows are not needed.",
     ("gorm", "len"): "Use `Count(&n)`; the rows are not needed.",
     ("drizzle", "len"): "Use `db.$count(table, condition)`; the rows are not needed.",
 }
+_EXISTS = "Ask whether there is a row (`EXISTS`, or one row with a limit); that stops at the first."
 _LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})
 
 
@@ -72,7 +75,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         asked = _asked(site)
         if asked:
             yield _finding(site, asked, codebase)
-        elif site.query.operation == "count" and "compared" in site.notes and site.query.orm == "django":
+        elif site.query.operation == "count" and "compared" in site.notes and not _is_of_panache(site):
             yield _finding(site, "zero", codebase)
 
 
@@ -95,6 +98,11 @@ def _asked(site: QuerySite) -> str:
     return "len" if "len" in uses else "bool"
 
 
+def _is_of_panache(site: QuerySite) -> bool:
+    """Whether an entity of Panache is asked, which has no other question for whether there is a row."""
+    return site.facts.queries[site.position].orm == "panache"
+
+
 def _is_picked(site: QuerySite) -> bool:
     """Whether the caller names the rows by their keys: there are no more of them."""
     wanted = (each.column for each in site.query.filters if each.operator == "in")
@@ -108,9 +116,6 @@ def _finding(site: QuerySite, asked: str, codebase: Codebase) -> Finding:
         "bool": f"Rows of {site.label} are loaded only to see whether there are any",
         "zero": f"All matching rows of {site.label} are counted only to see whether there are any",
     }[asked]
-    suggestion = (
-        "Use `.exists()`; it stops at the first row." if asked == "zero" else _WORDS.get((query.orm, asked), "")
-    )
     return Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -118,7 +123,7 @@ def _finding(site: QuerySite, asked: str, codebase: Codebase) -> Finding:
         message=purpose + size_of(site),
         function=site.function.name,
         anchor=query.anchor,
-        suggestion=suggestion,
+        suggestion=_WORDS.get((query.orm, asked), _EXISTS if asked == "zero" else ""),
         severity=Severity.INFO if asked == "zero" else None,
         confidence=_confidence(site),
         table=site.table,

@@ -66,11 +66,13 @@ _WAITS = re.compile(
     r"\b(Thread\.sleep|TimeUnit\.\w+\.sleep)\(|\b\w*([lL]atch|[qQ]ueue|[tT]hread|[sS]emaphore)\.(await|take|join|acquire)\("
 )
 # The same for a variable of any name, by its type: `BlockingQueue<Job> inbox`.
-_MAY_WAIT = re.compile(r"\b(\w+)\.(?:take|put|await|join|acquire|get|exchange|awaitTermination|invokeAll|waitFor)\(")
+_MAY_WAIT = re.compile(
+    r"\b(\w+)\.(?:take|put|await|join|acquire|get|exchange|awaitTermination|invokeAll|waitFor|send|lockInterruptibly)\("
+)
 _GIVEN_TYPES = rb"<(?:[^<>;=(){}]|<(?:[^<>;=(){}]|<[^<>;=(){}]*>)*>)*>"  # whole, as its brackets say
 _WAITING_TYPE = re.compile(
     rb"(?:\w*Blocking(?:Queue|Deque)|TransferQueue|DelayQueue|CountDownLatch|CyclicBarrier|Semaphore|Thread|(?:Completion|Executor)Service"
-    rb"|\w*Future|Process|Condition)(?:" + _GIVEN_TYPES + rb")?\s+\Z"
+    rb"|\w*Future|Process|Condition|(?<!\w)HttpClient|\w*Lock)(?:" + _GIVEN_TYPES + rb")?\s+\Z"
 )
 _TAKEN_INSIDE = re.compile(r"\bcatch\s*\([^)]*\b(?:Exception|Throwable|InterruptedException)\b")
 _DECLARED = re.compile(rb"\s*[=;,)]")

@@ -106,7 +106,7 @@ _FILE = re.compile(
 )
 _TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`")
 _LIMITED = re.compile(
-    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|expir|timeout|fail(?:ure)?s?_?count|elapsed|\bcount|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
+    r"monotonic\(|time\(\)\s*-|time\.Since|attempt|retries|retry_?count|tries|max_|\bmax[A-Z]|deadline|expir|timeout|fail(?:ure)?s?_?count|elapsed|\bcount(?!ry|ries)|remaining|ctx\.|context\.|\bcontext\(\)|<-\s*(?!time\.)[\w.]|cancel"
     r"|stopped|shutdown|closed|isInterrupted|is_running|poll|prompt\(|\binput\(|readline|\w*queue\w*\.get\(|recv|\baccept\(|await_|[mM]essages?\b|\bjob\b",
     re.IGNORECASE,
 )
@@ -116,6 +116,8 @@ _TIMEOUT_OF_A_CALL = re.compile(
     re.IGNORECASE,
 )
 _TOLD = re.compile(r"\b(?:log\w*|logger|console|slog|fmt|print\w*)(?:\.\w+)?\([^\n]*", re.IGNORECASE)
+_COUNTS_ON = re.compile(r"(?<![\w.])(\w+)\s*(?:\+\+|\+=\s*1\b);?|\+\+(\w+);")
+_WORD_END = re.compile(r"\b")
 _NOTHING = re.compile(rb"None|null|undefined|nil")
 _GIVEN_TRUE = re.compile(r"\s*=\s*[Tt]rue\b")
 _GIVEN_SOMETHING = re.compile(r"\s*=(?!=)\s*(?!(?:[Ff]alse|None|null|nil|undefined)\b)")
@@ -160,10 +162,20 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     if called and file.language != "go" and not _SUCCEEDS.search(tried):
         return  # success does not end it: it is no attempt, but the next piece of work
     data = called | attempt.awaited
-    if is_endless and not _LIMITED.search(_TEXT.sub("", _TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
+    if is_endless and not _LIMITED.search(_without_counts(_TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
         yield from _without_limit(loop, text, data, file)
     elif not is_endless and not _WAITS.search(text) and not _is_optimistic(text, tried):
         yield from _without_pause(loop, text, tried, data, file)
+
+
+def _without_counts(text: str) -> str:
+    """The text of a loop without what it quotes and what only counts its rounds: a number that nobody asks ends
+    nothing."""
+    text = _TEXT.sub("", text)
+    for counted in {found[1] or found[2] for found in _COUNTS_ON.finditer(text)}:
+        if not any(followed(counted, _COUNTS_ON.sub("", text), _WORD_END, "_.")):
+            text = re.sub(rf"\b{counted}\b", "", text)
+    return text
 
 
 def _is_attempt(tried: str, text: str, endless: re.Match[bytes] | None, loop: Node, file: SourceFile) -> bool:

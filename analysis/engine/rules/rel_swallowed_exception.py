@@ -17,6 +17,7 @@ from analysis.engine.readers.handlers import comment_above, explaining_words, sa
 from analysis.engine.readers.promises import keeps_its_error
 from analysis.engine.readers.reading import text_after
 from analysis.engine.readers.silent_handlers import (
+    SENDS,
     WRITES,
     SilentHandler,
     handler_that_does_nothing,
@@ -66,7 +67,6 @@ def store(order):
     ),
 )
 
-_SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
 _REACHES_OUT = re.compile(
     r"\bFiles\.|\bopen\(|\b(?:requests|httpx|axios|fs|os|subprocess|shutil|socket)\.\w|\.read(?:_text|_bytes|lines?)?\(|\breadFile"
     r"|\bfetch\w*\(|urlopen\(|(?:[cC]lient|[sS]ession|[rR]epo\w*|[gG]ateway|[cC]onnection|[dD]ao|[tT]emplate|cursor|\bdb|\bapi)\.(?!(?:get|is)[A-Z])\w+\("
@@ -156,7 +156,7 @@ def _confidence(handler: SilentHandler) -> str:
         return "low"
     # What is tried in one step is mostly tried because it may fail; but whoever sends something wants it to arrive.
     if handler.is_one_step:
-        return "medium" if _SENDS.search(handler.guarded) else "low"
+        return "medium" if SENDS.search(handler.guarded) else "low"
     return ""
 
 

@@ -15,7 +15,7 @@ from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers.lookups import Missing
 from analysis.engine.readers.lookups_go import look_at_assertion, look_at_first
-from analysis.engine.readers.lookups_java import look_at_get, look_at_nothing
+from analysis.engine.readers.lookups_java import NULL_OF_JAVA, look_at_get, look_at_nothing
 from analysis.engine.readers.lookups_python import look_at_python
 from analysis.engine.readers.lookups_script import (
     FOUND_ONE,
@@ -139,7 +139,7 @@ WATCHES = (
     Watch("call", _told(look_at_match), SCRIPT, names=frozenset({"match", "exec"})),
     Watch("call", _told(look_at_map), SCRIPT, names=frozenset({"get"})),
     Watch("call", _told(look_at_get), JAVA, names=frozenset({"get"})),
-    Watch("call", _told(look_at_nothing), JAVA, names=frozenset({"orElse", "find", "findById"})),
+    Watch("call", _told(look_at_nothing), JAVA, names=NULL_OF_JAVA),
     Watch("subscript", _told(look_at_first), GO, needs=(b"[0]",), starts=re.compile(rb"\w+\[0\]")),
     Watch("type_assertion_expression", _told(look_at_assertion), GO, needs=(b".(",)),
 )

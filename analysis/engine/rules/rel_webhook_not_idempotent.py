@@ -102,13 +102,13 @@ _GUARDED = re.compile(
     rb"|\bif\b[^\n]*\b(?:try_?)?(?:claim|register|record|remember)_?(?:event|deliver|notification|web_?hook)\w*\("
 )
 _WRITES = re.compile(
-    rb"\.(?:save|create|insert|insert_one|insertOne|add|increment|update|updateOne|updateMany|delete|execute|commit|Create|Save|Exec|ExecContext)\w*\("
+    rb"\.(?:save|create|insert|insert_one|insertOne|persist|add|increment|update|updateOne|updateMany|delete|execute|commit|Create|Save|Exec|ExecContext)\w*\("
 )
 _ONLY_QUEUED = re.compile(rb"(?i)\.(?:delay|apply_async|enqueue|add_task|publish|send_task)\(|queue\.add\(")
 _MONEY = re.compile(rb"(?i)credit|balance|payment|charge|refund|stock|inventor|wallet|payout|invoice|subscription")
 # What happens once more when the event comes once more; the rest is set to what it is already.
 _ADDS = re.compile(
-    rb"\+=|-=|\$inc\b|\b(\w+)\s*=\s*\1\s*[-+]|[iI]ncrement|[dD]ecrement|\.save\(\s*[^)\s]|\b[sS]end\w*\(|\bF\(|INSERT\b"
+    rb"\+=|-=|\$inc\b|\b(\w+)\s*=\s*\1\s*[-+]|[iI]ncrement|[dD]ecrement|\.save\(\s*[^)\s]|\.persist\w*\(|\b[sS]end\w*\(|\bF\(|INSERT\b"
     rb"|\.(?:create(?!H|Caller|\w*Context)|insert|add|bulk|emit|publish|push|charge|grant|transfer|credit|debit|refund|Create|Insert|Add|Publish)\w*\("
 )
 _IS_ADDING = re.compile(

@@ -176,7 +176,13 @@ def _with_shell(given: list[Node], file: SourceFile) -> bool:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional, _ = file.arguments(call)
-    if 0 < len(positional) <= 2 and file.mentions(b"javax.script.") and not _is_of_another_kind(call, file):
+    is_own = "." not in file.callee(call)  # a method of the class itself
+    if (
+        not is_own
+        and 0 < len(positional) <= 2
+        and file.mentions(b"javax.script.")
+        and not _is_of_another_kind(call, file)
+    ):
         yield from _code(call, "ScriptEngine.eval", positional[0], file)
 
 

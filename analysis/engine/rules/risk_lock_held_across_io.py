@@ -93,7 +93,7 @@ _DATABASE = re.compile(
     r"|\.objects\.(?:\w+\(\)\.)*(?:get|create|count|exists|first|update|delete)$"
     r"|\w+Repo(?:sitory)?\.(?:save\w*|find\w*|delete\w*)$"
 )
-_OF_REPOSITORIES = re.compile(r"(?:this\.)?(\w+)\.(?:save|find|delete|exists|count|insert|update|select)\w*")
+_OF_A_FIELD = re.compile(r"(?:this\.)?(\w+)\.\w+")
 _FILE = re.compile(
     r"^(?:open|io\.open|os\.(?:ReadFile|WriteFile|Open|Create|ReadDir)|shutil\.\w+"
     r"|(?:java\.nio\.file\.)?Files\.(?:read|write|copy|list|walk)\w*)$"
@@ -110,6 +110,8 @@ _GORM = re.compile(
     r"(?:^|\.)(?:\w*[dD][bB]|\w*[oO]rm|tx|conn)(?:\.[A-Z]\w*\(\))*"
     r"\.(?:First|Find|Take|Last|Create|Save|Updates?|UpdateColumns?|Delete|Count|Pluck|Scan|Exec)$"
 )
+_OF_A_PAIR = re.compile(r"\.(?:read|write)Lock\(\)$")
+_COLLECTION_TYPE = re.compile(rb"\b\w*(?:Map|List|Set|Queue|Deque|Collection)(?:<[^;=(){}]*>)?\s+\Z")
 _DECLARED_LOCK = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _RELEASES = re.compile(r"\(\)")
 _LEAVES = re.compile(r"\s*(?:;|\n)\s*(?:return|throw|raise|continue|break)\b")
@@ -172,7 +174,9 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_acquired(call: Node, file: SourceFile) -> Iterator[Mark]:
     """From `lock.acquire()` or `lock.lock()` to the release."""
     function = file.enclosing_function(call)
-    receiver = file.text(call).partition("(")[0].rpartition(".")[0]
+    text = file.text(call)
+    is_bare = text.endswith(".lock()")  # also of `locks.writeLock()`
+    receiver = text.removesuffix(".lock()") if is_bare else text.partition("(")[0].rpartition(".")[0]
     if function is None or not (_NAMED_LOCK.search(receiver) or _is_declared(receiver, file)):
         return
     if file.language == "python" and (_is_awaited(call) or not _is_lock(receiver, file)):
@@ -234,7 +238,7 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
     """The first call under the lock that leaves the process. For who starts or ends nobody waits."""
     function = function_name(body, file)
     owner = function.rpartition(".")[0]
-    if _OF_A_RESOURCE.search(lock) or lock_sections.starts_or_ends(function) or file.in_test(body):
+    if _OF_A_RESOURCE.search(_name_of(lock)) or lock_sections.starts_or_ends(function) or file.in_test(body):
         return
     for call in within(body):
         if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file):
@@ -249,7 +253,8 @@ def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
     too often is made to wait."""
     name = file.callee(call)
     reads = _what_it_reads(name) or _of_gorm(name, file) or _of_repository(name, file)
-    if reads and (not _GENERAL.search(lock) or (reads == _FILES and _KEEPS_FILES.search(owner))):
+    is_general = _GENERAL.search(_name_of(lock)) is not None or _is_of_memory(lock, file)
+    if reads and (not is_general or (reads == _FILES and _KEEPS_FILES.search(owner))):
         reads = ""  # named after what it protects
     if reads and file.language == "go" and _guards_it_alone(lock, name, file):
         reads = ""
@@ -265,11 +270,17 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
     )
     data = {"reads": "files"} if words == _FILES else {}
     is_guess = words != _AWAITED
+    says_nothing = _PLAIN.search(_name_of(lock)) is not None
+    is_of_memory = _is_of_memory(lock, file)
     if is_guess and lock_sections.is_taken_for_memory(lock, call, file, _is_slow):
         is_guess = words in (*_OWN_DATA, _SLEEPS, _ASKS)  # who tries again may have to keep the others out
-        if _answers_from_memory(call, start, file) or (words in _OWN_DATA and not _PLAIN.search(lock)):
+        if _answers_from_memory(call, start, file) or (words in _OWN_DATA and not says_nothing):
             data["alone"] = "1"  # of rows and files a name that says anything says enough
-    elif is_guess and (lock_sections.is_seen_whole(lock, file) or (words in _OWN_DATA and not _PLAIN.search(lock))):
+    elif (
+        is_guess
+        and not is_of_memory
+        and (lock_sections.is_seen_whole(lock, file) or (words in _OWN_DATA and not says_nothing))
+    ):
         data["alone"] = "1"
     return file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
 
@@ -343,8 +354,21 @@ def _of_gorm(callee: str, file: SourceFile) -> str:
 
 def _of_repository(callee: str, file: SourceFile) -> str:
     """A method of what Java declares as a repository."""
-    asked = _OF_REPOSITORIES.fullmatch(callee) if file.language == "java" else None
+    asked = _OF_A_FIELD.fullmatch(callee) if file.language == "java" else None
     return _DATA if asked is not None and is_repository(asked[1], file) else ""
+
+
+def _name_of(lock: str) -> str:
+    """What a lock is called, also one of a pair: `lock.writeLock()` is half of `lock`."""
+    return _OF_A_PAIR.sub("", lock)
+
+
+def _is_of_memory(lock: str, file: SourceFile) -> bool:
+    """Whether Java locks a collection that it declares: no file and no connection."""
+    name = lock.removeprefix("this.")
+    if file.language != "java" or not name.isidentifier():
+        return False
+    return any(map(_COLLECTION_TYPE.search, declarations(name, file)))
 
 
 def _awaited(call: Node, lock: str, file: SourceFile) -> str:

@@ -64,6 +64,7 @@ def rate(region):
 )
 
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)
+_CLASS_OF_CACHE = re.compile(r"Cache\w*$|Memo(?:izer)?$")
 # Other names count as well where a request or a job adds to them, but for what is filled at the start.
 _FILLED_AT_THE_START = re.compile(
     r"(?i)regist|handler|plugin|listener|subscri|hook|middleware|route|loader|factor|command|strateg|convert|config"
@@ -213,7 +214,7 @@ def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
     if found is not None and (b"static" in found[0] or has_bean(file.source)):
-        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=b"static" not in found[0])
+        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=has_bean(file.source))
 
 
 def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
@@ -322,7 +323,7 @@ def _grown(
     of_bean: bool = False,
 ) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
-    is_named = _CACHE_NAME.search(name) is not None
+    is_named = _CACHE_NAME.search(name) is not None or _is_of_a_cache(declared, file)
     if _stays_small(name, declared, file, is_named=is_named):
         return
     added = [
@@ -353,6 +354,14 @@ def _grown(
         data["bean"] = "1"  # services are there for requests, whoever calls them
     message = f"`{name}` is added to and never emptied: it grows as long as the process runs"
     yield file.mark(RULE.id, declared, message, data=data)
+
+
+def _is_of_a_cache(field: Node, file: SourceFile) -> bool:
+    """Whether a static map of Java belongs to a class that is called a cache."""
+    if file.language != "java":
+        return False
+    owner = file.scope_of(field)
+    return owner.kind == "class" and _CLASS_OF_CACHE.search(owner.prefix.rstrip(".")) is not None
 
 
 def _stays_small(name: str, declared: Node, file: SourceFile, *, is_named: bool) -> bool:

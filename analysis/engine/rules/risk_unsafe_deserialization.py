@@ -152,7 +152,7 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     elif callee.endswith(".readObject") and "java.io.ObjectInputStream" in file.bindings.values():
         if function_name(call, file).rpartition(".")[2] in _HOOKS:
             return
-        if _JUST_WRITTEN.search(file.source, max(0, call.start_byte - NEAR), call.start_byte):
+        if _JUST_WRITTEN.search(file.source, max(0, call.start_byte - NEAR), call.end_byte):
             return  # a copy by way of memory
         if _FILTERED.search(file.source) or (file.mentions(b"PipedOutputStream(") and file.mentions(b".writeObject(")):
             return  # a copy by way of a pipe

@@ -382,3 +382,12 @@ def test_a_manager_of_typeorm_that_another_file_makes(call, found):
     source += f"async function f(id, em) {{ await {call}; }}\n"
     queries = extract(source.encode(), "typescript").queries
     assert [(each.operation, each.terminal) for each in queries] == found
+
+
+@pytest.mark.parametrize(
+    ("given", "operation"),
+    [("s", "update"), ("address", "update"), ("seats", "bulk_insert"), ("seatList", "bulk_insert")],
+)
+def test_what_spring_saves_is_a_list_by_its_name(given, operation):
+    source = f"class A {{ SeatRepository repository; void f(Seat {given}) {{ repository.save({given}); }} }}"
+    assert [each.operation for each in queries(source, "java")] == [operation]

@@ -219,3 +219,18 @@ def test_the_manager_of_a_relation_is_asked_as_well(body, confidences):
 def test_rows_of_a_driver_whose_number_is_taken_at_once(body, count):
     source = f"export async function f(pool, day) {{\n  {body}\n}}\n"
     assert len(findings_of(RULE, {"src/visits.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "count"),
+    [
+        ("jpa", "return orders.count() > 0;", 1),
+        ("jpa", "return 0 < limit && orders.count() != 0;", 1),
+        ("jpa", "return orders.count() > 5;", 0),
+        ("typeorm", "return (await orders.count({ where: { reference: text } })) > 0;", 1),
+        ("typeorm", "return (await orders.count({ where: { reference: of(text.trim()) } })) === 0;", 1),
+        ("typeorm", "return (await orders.count({ where: { reference: text } })) > limit;", 0),
+    ],
+)
+def test_a_count_that_only_has_to_be_more_than_none(orm, body, count):
+    assert [str(each.severity) for each in orms.findings(RULE, orm, body)] == ["info"] * count

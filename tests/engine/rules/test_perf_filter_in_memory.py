@@ -338,3 +338,15 @@ def test_rows_of_one_parent_are_a_guess(orm, query, found, work):
     body = body.replace("repository.", "source.getRepository(Order).")
     assert orms.lines(RULE, orm, body) == found
     assert {str(each.confidence) for each in orms.findings(RULE, orm, body)} <= {"low"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("o.getReference().isBefore(clock.instant())", 1),
+        ("o.getReference().isBefore(calendar.nextHoliday())", 0),
+    ],
+)
+def test_what_is_compared_with_the_clock_is_a_condition_too(condition, count):
+    body = f"return orders.findAll().stream().filter(o -> {condition}).toList();"
+    assert len(orms.lines(RULE, "jpa", body)) == count

@@ -576,3 +576,17 @@ def test_asyncpg_asks_in_each_round(verb):
         f'        found[quay] = await pool.{verb}("SELECT height FROM tides WHERE quay = $1", quay)\n    return found\n'
     )
     assert [each.line for each in findings_of(RULE, {"ferry/tides.py": source})] == [4]
+
+
+@pytest.mark.parametrize(
+    ("collected", "count"),
+    [
+        ("Collectors.toMap(id -> id, id -> orders.findByReference(id))", 1),
+        ("Collectors.groupingBy(id -> orders.findByReference(id))", 1),
+        ("Collectors.toMap(id -> id, id -> known.get(id))", 0),
+        ("Collectors.collectingAndThen(toList(), ids -> orders.findByReferenceIn(ids))", 0),
+    ],
+)
+def test_what_a_stream_is_collected_into_is_made_for_each_element(collected, count):
+    body = f"return references.stream().distinct().collect({collected});"
+    assert len(orms.lines(RULE, "jpa", body)) == count

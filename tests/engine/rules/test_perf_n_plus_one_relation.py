@@ -353,3 +353,33 @@ def test_a_relation_that_is_awaited_in_each_round(options, count):
     )
     files = {"harbour/models.py": head + models, "harbour/ports.py": source}
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ('find("price > ?1", least)', [6]),
+        ('find("from Rental r join fetch r.bike where r.price > ?1", least)', []),
+    ],
+)
+def test_rows_that_a_repository_of_panache_gives(asked, found):
+    head = "package shop;\nimport io.quarkus.hibernate.orm.panache.*;\nimport jakarta.persistence.*;\n"
+    files = {
+        "src/Rental.java": head
+        + (
+            "@Entity\npublic class Rental extends PanacheEntity {\n"
+            "  @ManyToOne(fetch = FetchType.LAZY) public Bike bike;\n  public int price;\n}\n"
+        ),
+        "src/Bike.java": head + "@Entity\npublic class Bike extends PanacheEntity {\n  public String code;\n}\n",
+        "src/RentalRepository.java": head
+        + (
+            "public class RentalRepository implements PanacheRepository<Rental> {\n"
+            f"  public List<Rental> dear(int least) {{\n    return {asked}.page(0, 99).list();\n  }}\n}}\n"
+        ),
+        "src/Board.java": (
+            "package shop;\nclass Board {\n  private final RentalRepository rentals;\n  void f(Prices prices) {\n"
+            "    List<Rental> rows = rentals.dear(prices.above(limit(Day.of(1))));\n"
+            "    rows.forEach(row -> show(row.bike.code));\n  }\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == found

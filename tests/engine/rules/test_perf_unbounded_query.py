@@ -438,3 +438,47 @@ def test_rows_of_jdbc_that_a_walk_adds_to_a_list(sized, body, found):
     )
     table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
     assert [each.line for each in findings_of(RULE, {"src/Orders.java": source, **table})] == found
+
+
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [
+        (".query(Order.class).list()", [5]),
+        (".query(Order::of).optional()", []),
+        (".query(Order.class).single()", []),
+        (".query(Order.class).stream()", []),
+        (".mapTo(Order.class).list()", [5]),
+        (".fetch().all()", []),
+        (".update()", []),
+    ],
+)
+def test_a_client_of_java_that_takes_its_statement_first(steps, found):
+    source = (
+        "import org.springframework.jdbc.core.simple.JdbcClient;\n\n"
+        "class Orders {\n  List<Order> late() {\n"
+        f'    return client.sql("select " + COLUMNS + " from orders where status <> \'paid\'"){steps};\n  }}\n}}\n'
+    )
+    table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, status text);"}
+    assert [each.line for each in findings_of(RULE, {"src/Orders.java": source, **table})] == found
+    spark = {"src/Orders.java": source.replace("JdbcClient", "SparkSession"), **table}
+    assert [each.line for each in findings_of(RULE, spark)] == []
+
+
+@pytest.mark.parametrize(
+    ("added", "found"),
+    [
+        ("", [5]),
+        ('sql += " order by total";', [5]),
+        ('sql = sql + " limit 10";', []),
+        ('if (id > 0) { sql += " where customer_id = " + id; }', []),
+        ("sql = other(sql);", []),
+    ],
+)
+def test_a_statement_that_grows_in_a_variable(added, found):
+    source = (
+        "class Orders {\n  List<Order> all(long id) {\n"
+        f'    String sql = "select id, total from orders";\n    {added}\n'
+        "    return jdbc.query(sql, MAPPER);\n  }\n}\n"
+    )
+    table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
+    assert [each.line for each in findings_of(RULE, {"src/Orders.java": source, **table})] == found

@@ -320,3 +320,24 @@ def test_an_index_that_a_migration_of_django_writes_as_sql(kind, count):
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ('jdbc.query("SELECT id FROM parcel WHERE port LIKE ?", MAPPER, "%" + part)', [4]),
+        ('jdbc.query("SELECT id FROM parcel WHERE port LIKE ?", MAPPER, part + "%")', []),
+        ('jdbc.query("SELECT id FROM parcel WHERE port LIKE ?", new Object[] {"%" + part}, MAPPER)', [4]),
+        ('client.sql("SELECT id FROM parcel WHERE port LIKE :p").param("p", "%" + part).query(Long.class).list()', [4]),
+        ('client.sql("SELECT id FROM parcel WHERE port LIKE ?").param(part + "%").query(Long.class).list()', []),
+    ],
+)
+def test_what_java_binds_behind_a_mapper_or_in_steps(call, found):
+    files = {
+        "src/Search.java": (
+            "import org.springframework.jdbc.core.simple.JdbcClient;\nclass Search {\n  Object f(String part) {\n"
+            f"    return {call};\n  }}\n}}\n"
+        ),
+        "db/schema.sql": "CREATE TABLE parcel (id bigint primary key, port text);",
+    }
+    assert [each.line for each in findings_of(RULE, files)] == found

@@ -256,3 +256,13 @@ def test_what_a_pool_runs_ends_there(run, behind, count):
         f" finally {{ pool.shutdown(); }} {behind} }}); }} }}"
     )
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("HttpClient", 1), ("CloseableHttpClient", 0), ("Mailer", 0)])
+def test_a_client_that_waits_for_its_answer(kind, count):
+    source = (
+        f"class A {{\n  private final {kind} http = make();\n  int f() {{\n    try {{\n"
+        "      return http.send(request, discarding()).statusCode();\n    } catch (Exception e) {\n"
+        "      return -1;\n    }\n  }\n}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

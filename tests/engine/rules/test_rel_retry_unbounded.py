@@ -460,3 +460,20 @@ def test_a_handler_that_sets_what_the_head_waits_for_ends_the_loop(failed, count
         f" try {{ await client.load(page); last = true; }} catch (e) {{ {failed} }} }} }}"
     )
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("counts", "count"),
+    [
+        ('attempt++; log.warn("again {}", attempt);', 1),
+        ('attempt += 1; log.warn("for {}", country);', 1),
+        ("if (attempt++ > 5) { throw e; }", 0),
+        ("attempt++; pause(attempt);", 0),
+    ],
+)
+def test_a_number_that_nobody_asks_is_no_limit(counts, count):
+    source = (
+        "class A { String f(String country) {\nint attempt = 0;\nwhile (true) {\n"
+        f"try {{ return client.fetch(country); }} catch (IOException e) {{ {counts} }}\n}} }} }}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

@@ -747,3 +747,19 @@ def test_a_comment_right_before_the_handler_says_that_it_may_fail(said, count):
 def test_what_is_suppressed_may_keep_the_value_of_the_line_before(before, tried, count):
     source = f"from contextlib import suppress\n\ndef f(text):\n    {before}\n    with suppress(Exception):\n"
     assert len(marks(source + f"        {tried}\n    return name\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("step", "caught", "count"),
+    [
+        ("mail.send(letter);", "MailException", 1),
+        ("check(letter);", "MailException", 0),
+        ("mail.send(letter);", "AlreadySentException", 0),
+    ],
+)
+def test_a_letter_that_is_lost_is_no_answer(step, caught, count):
+    source = (
+        f"class A {{ boolean f(Letter letter) {{ try {{ {step}\n return true; }} catch ({caught} e) {{ }}\n"
+        " return false; } }"
+    )
+    assert len(marks(source, "java")) == count

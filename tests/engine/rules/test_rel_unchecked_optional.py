@@ -844,3 +844,27 @@ def test_sequelize_may_be_told_to_throw(options, flagged):
 def test_a_row_that_is_read_where_the_statement_is_written(query, count):
     source = f'def gate(conn, ship):\n    return conn.execute("{query}", (ship,)).fetchone()["gate"]\n'
     assert [each.line for each in findings_of(RULE, {"harbour/berths.py": source})] == [2] * count
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ('Bike b = Bike.find("code", code).firstResult();\nreturn b.price;', [3]),
+        ('Bike b = Bike.find("code", code).firstResult();\nif (b == null) { return 0; }\nreturn b.price;', []),
+        ("return session.createQuery(q).uniqueResult().price;", [2]),
+        ('Bike b = Bike.find("code", code).singleResult();\nreturn b.price;', []),
+    ],
+)
+def test_where_no_row_is_null(body, lines):
+    source = f"import jakarta.persistence.Entity; class A {{ int f(String code) {{\n{body} }} }}"
+    assert lines_of(RULE, source, "java") == lines
+
+
+@pytest.mark.parametrize(("behind", "count"), [("AT.remove(name);", 1), ("", 0)])
+def test_a_constant_map_whose_keys_come_and_go_is_no_table(behind, count):
+    source = (
+        "class A {\n  private static final Map<String, Instant> AT = new ConcurrentHashMap<>();\n"
+        "  long f(String name) {\n    return AT.get(name).toEpochMilli();\n  }\n"
+        f"  void g(String name) {{ {behind} }}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

@@ -594,3 +594,20 @@ def test_a_router_that_puts_the_word_before_its_routes(router, count):
         "    await trips.count(session, event.ship)\n    await session.commit()\n"
     )
     assert [each.line for each in findings_of(RULE, {"harbour/pilots.py": source})] == [8] * count
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "count"),
+    [
+        ("/webhooks/fares", "Trip row = new Trip();\n    row.fare = fare.cents();\n    row.persist();", 1),
+        ("/webhooks/fares", "if (trips.existsByNumber(fare.number())) { return; }\n    new Trip(fare).persist();", 0),
+        ("/fares", "Trip row = new Trip();\n    row.persist();", 0),
+        ("/notifications", "Trip row = new Trip();\n    row.persist();", 0),
+    ],
+)
+def test_a_resource_of_jakarta(path, body, count):
+    source = (
+        f'package a;\n\n@Path("{path}")\npublic class FareResource {{\n  @POST\n  @Path("/paid")\n'
+        f"  public void paid(Fare fare) {{\n    {body}\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/a/FareResource.java": source})) == count

@@ -369,3 +369,9 @@ def test_the_environment_of_the_process_in_a_command():
     source = 'package a\nimport ("os"; "os/exec")\nfunc f(name string) {\n\texec.Command("sh", "-c", "ls "+%s)\n}\n'
     assert lines_of(RULE, source % 'os.Getenv("HOME")', "go") == []
     assert lines_of(RULE, source % "name", "go") == [4]
+
+
+@pytest.mark.parametrize(("call", "count"), [('eval("low", 1)', 0), ('engine.eval("1 + 1")', 1)])
+def test_a_method_of_java_that_is_called_eval(call, count):
+    source = f"import javax.script.ScriptEngine;\nclass A {{ Object f(ScriptEngine engine) {{\nreturn {call}; }} }}"
+    assert len(lines_of(RULE, source, "java")) == count

@@ -555,3 +555,35 @@ def test_a_client_that_an_object_was_given_is_asked_one_level_deep(kind, count):
     )
     files = {"harbour/pilots.py": pilots, "harbour/berths.py": berths}
     assert [each.line for each in findings_of(RULE, files)] == [6] * count
+
+
+@pytest.mark.parametrize(
+    ("runs", "count"),
+    [
+        ("QuarkusTransaction.requiringNew().run", 1),
+        ("QuarkusTransaction.joiningExisting().call", 1),
+        ("jdbi.useTransaction", 1),
+        ("executor.run", 0),
+    ],
+)
+def test_what_runs_a_lambda_in_a_transaction_by_its_name(runs, count):
+    source = (
+        "class Rides {\n  private final HttpClient meter;\n  void close(Ride ride) {\n"
+        f"    {runs}(() -> {{\n      ride.close();\n      tell(ride);\n    }});\n  }}\n"
+        "  private void tell(Ride ride) {\n    meter.sendAsync(request(ride), discarding()).join();\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Rides.java": source})] == [6] * count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("MailGateway", 1), ("MailMerge", 0)])
+def test_a_gateway_for_mail(kind, count):
+    files = {
+        "src/shop/Letters.java": (
+            f"package shop;\n\nclass Letters {{\n  private final {kind} mail;\n\n"
+            "  public void paid(Order o) {\n    mail.send(o.mail());\n  }\n}\n"
+        ),
+        "src/shop/Orders.java": SPRING.strip()
+        + "\nclass Orders {\n  private final Letters letters;\n\n  @Transactional\n  public void pay(Order o) {\n"
+        "    repository.save(o);\n    letters.paid(o);\n  }\n}\n",
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [9] * count

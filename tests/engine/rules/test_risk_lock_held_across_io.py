@@ -344,3 +344,29 @@ def test_a_client_of_a_cloud_that_a_function_gives(call, count):
         f"def put(key):\n    with lock:\n        {call}\n\ndef size(key):\n    with lock:\n        return sizes[key]\n"
     )
     assert lines_of(RULE, source) == [13] * count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [("rides.between(from, to)", 1), ("counts.between(from, to)", 0)],
+)
+def test_one_lock_of_a_pair_around_a_repository(call, count):
+    source = (
+        "class Board {\n  private final ReadWriteLock lock = new ReentrantReadWriteLock();\n"
+        "  private final RideRepository rides;\n  private final Counts counts;\n  void load() {\n"
+        f"    lock.writeLock().lock();\n    try {{\n      all.addAll({call});\n    }} finally {{\n"
+        "      lock.writeLock().unlock();\n    }\n  }\n  boolean take(String code) {\n"
+        "    lock.writeLock().lock();\n    try {\n      return all.remove(code);\n    } finally {\n"
+        "      lock.writeLock().unlock();\n    }\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Board.java": source})] == [8] * count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("Map<Path, String>", 1), ("Archive", 0)])
+def test_who_locks_a_collection_guards_memory(kind, count):
+    source = (
+        f"class Names {{\n  private final {kind} known = make();\n  String read(Path file) throws IOException {{\n"
+        "    synchronized (known) {\n      String name = java.nio.file.Files.readString(file);\n"
+        "      known.put(file, name);\n      return name;\n    }\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Names.java": source})] == [5] * count

@@ -835,3 +835,21 @@ def test_threads_that_hold_a_lock_share_it_well():
 def test_a_list_of_the_class_that_is_only_kept_short(body, count):
     source = f"class Quay:\n    last = []\n\n    def take(self, berth):\n        {body}\n"
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("listens", "count"),
+    [
+        ('@KafkaListener(topics = "taps", concurrency = "4")', 1),
+        ('@RabbitListener(queues = "taps", concurrency = "1-8")', 1),
+        ('@KafkaListener(topics = "taps", concurrency = "1")', 0),
+        ('@KafkaListener(topics = "taps")', 0),
+    ],
+)
+def test_what_several_threads_of_a_queue_fill(listens, count):
+    source = (
+        "@Component\nclass Gate {\n  private final List<String> broken = new ArrayList<>();\n"
+        f"  {listens}\n  public void onTap(String message) {{\n    broken.add(message);\n"
+        "    if (broken.size() > 99) { broken.clear(); }\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/Gate.java": source})] == [3] * count

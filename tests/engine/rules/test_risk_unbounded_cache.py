@@ -570,3 +570,39 @@ def test_a_cache_of_methods_that_keeps_some_dozen_objects(decorator, confidence)
     )
     found = [each.confidence for each in findings_of(RULE, {"harbour/quays.py": source})]
     assert found == ([confidence] if confidence else [])
+
+
+@pytest.mark.parametrize(
+    ("key", "count"), [('kind + ":" + userName', 1), ('kind + ":" + format', 0), ("kind", 0), ("kind + userId", 1)]
+)
+def test_a_key_that_is_put_together_is_of_few_where_all_its_parts_are(key, count):
+    source = (
+        "@Component\nclass Pages {\n  private final Map<String, String> drawn = new ConcurrentHashMap<>();\n"
+        "  public String draw(String kind, String userName, String userId, String format) {\n"
+        f"    return drawn.computeIfAbsent({key}, k -> paint(k));\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/Pages.java": source})) == count
+
+
+@pytest.mark.parametrize(("bean", "count"), [("@Component", 1), ("", 0)])
+def test_a_static_map_of_a_bean(bean, count):
+    source = (
+        f"{bean}\nclass Places {{\n  private static final Map<String, String> FOUND = new ConcurrentHashMap<>();\n"
+        "  public String find(String address) {\n    String known = FOUND.get(address);\n"
+        "    if (known != null) { return known; }\n    String fresh = ask(address);\n"
+        "    FOUND.putIfAbsent(address, fresh);\n    return fresh;\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/Places.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("owner", "behind", "count"), [("NameCache", "", 1), ("NameCache", "ALL.remove(file);", 0), ("Names", "", 0)]
+)
+def test_a_static_map_of_a_class_that_is_called_a_cache(owner, behind, count):
+    source = (
+        f"class {owner} {{\n  private static final Map<Path, String> ALL = new HashMap<>();\n"
+        "  static synchronized String of(Path file) {\n    String known = ALL.get(file);\n"
+        "    if (known == null) {\n      known = read(file);\n      ALL.put(file, known);\n    }\n"
+        f"    return known;\n  }}\n  static void drop(Path file) {{ {behind} }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {f"src/{owner}.java": source})) == count

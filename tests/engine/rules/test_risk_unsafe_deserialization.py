@@ -244,3 +244,12 @@ def test_an_inspector_of_tags_says_what_yaml_may_build(asked, count):
         f" options.{asked}; return new Yaml(new Constructor(Row.class, options)).load(text); }} }}"
     )
     assert len(marks_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("bytes_", "count"), [("out.toByteArray()", 0), ("given", 1)])
+def test_a_copy_of_java_in_one_expression(bytes_, count):
+    source = (
+        "import java.io.ObjectInputStream;\nclass A { Object f(byte[] given) {\nnew ObjectOutputStream(out)"
+        f".writeObject(this);\nreturn new ObjectInputStream(new ByteArrayInputStream({bytes_})).readObject(); }} }}"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

@@ -21,6 +21,7 @@ from analysis.engine.extract.orm import (
     drizzle_tables,
     entities,
     gorm,
+    jdbc_client,
     jpa,
     knex,
     mongoose,
@@ -42,7 +43,7 @@ _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
-    "java": (entities, jpa, panache, sql),
+    "java": (entities, jpa, panache, sql, jdbc_client),
     "go": (gorm, bun, sql),
 }
 

@@ -93,11 +93,15 @@ def _kind(operator: str, written: str, match: re.Match[str], value: str) -> str:
 
 
 def _bound(text: str, end: int, values: Sequence[str]) -> str:
-    """The value of the placeholder at this place: by its name, else by how many stand before it."""
+    """The value of the placeholder at this place: by its name or number, else by how many stand before it."""
     named = re.match(r"\s*:(\w+)", text[end:])
     if named is not None:
         given = re.search(rf"\b{named[1]}\s*:\s*(.*)", " ".join(values), re.DOTALL)
         return given[1] if given is not None else ""
+    numbered = re.match(r"\s*\?(\d)", text[end:])
+    if numbered is not None:
+        named_so = (each.partition(":")[2] for each in values if each.startswith(f"{numbered[1]}:"))
+        return next(named_so, values[int(numbered[1]) - 1] if int(numbered[1]) <= len(values) else "")
     position = len(_PLACEHOLDER.findall(text, 0, end))
     return values[min(position, len(values) - 1)] if values else ""
 

@@ -106,7 +106,7 @@ def _append(call: Node, kind: str, method: str, orm: str, file: SourceFile) -> N
     filters = shape.filters if shape is not None and method not in _STANDARD else ()
     if method in _BY_ID or method in _ALL_BY_ID:
         filters = (Filter("id", "in" if method in _ALL_BY_ID else "eq"),)
-    if method == "save" and arguments and re.search(r"(?<!s)s$|List$", arguments[0]):
+    if method == "save" and arguments and re.search(r"[a-rt-z]s$|List$", arguments[0]):
         operation = "bulk_insert"  # older versions save collections by `save`
     limit = shape.limit if shape is not None else 0
     if any(_PAGES.search(each) for each in arguments):
@@ -151,7 +151,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if made is None:
         return iter(())
     parts = parts_of(made.arguments)
-    query = parsed(_text_of(parts[0], call, file)) if parts else None
+    query = parsed(_text_of(parts[0], call, file), _values_in(steps)) if parts else None
     if query is None:
         return iter(())
     terminal = steps[-1].name
@@ -178,6 +178,12 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         )
     )
     return iter(())
+
+
+def _values_in(steps: tuple[Step, ...]) -> list[str]:
+    """What `setParameter("name", value)` binds, each with the name or the number before it."""
+    bound = (parts_of(step.arguments) for step in steps if step.name == "setParameter")
+    return [": ".join((each[0].strip('"'), each[1])) for each in bound if len(each) > 1]
 
 
 def counted(steps: tuple[Step, ...]) -> str:

@@ -1,6 +1,7 @@
 """Queries in the language of JPA: `select o from Order o join fetch o.lines where o.status = :status`."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from analysis.engine.extract.orm.conditions import conditions_in
@@ -32,8 +33,8 @@ class Parsed(NamedTuple):
     narrowed: bool  # joins that leave rows out
 
 
-def parsed(text: str) -> Parsed | None:
-    """What a query asks; None for a text that is none."""
+def parsed(text: str, values: Sequence[str] = ()) -> Parsed | None:
+    """What a query asks; None for a text that is none. `values` are what is bound to it, see `conditions_in`."""
     verb, source = _VERB.match(text), _FROM.search(text)
     if verb is None or source is None:
         return None
@@ -53,7 +54,7 @@ def parsed(text: str) -> Parsed | None:
     return Parsed(
         source[1],
         operation,
-        tuple(conditions_in(condition, alias)),
+        tuple(conditions_in(condition, alias, values)),
         (order[1],) if order is not None else (),
         tuple(eager),
         _JOINED.search(text) is not None,

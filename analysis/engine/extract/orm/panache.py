@@ -99,7 +99,7 @@ def _append(call: Node, model: str, verb: str, orm: str, file: SourceFile) -> No
     terminal = verb if verb not in _LAZY else steps[runs].name if runs >= 0 else ""
     after = steps[runs + 1 :]
     arguments = [file.text(each) for each in file.arguments(call)[0]]
-    filters, is_read = _conditions(verb, arguments)
+    filters, is_read, eager = _conditions(verb, arguments)
     operation = "count" if terminal == "count" else _OPERATIONS[verb]
     is_one = verb in _BY_ID or terminal in _ONE
     file.queries.append(
@@ -113,6 +113,7 @@ def _append(call: Node, model: str, verb: str, orm: str, file: SourceFile) -> No
             filters=filters,
             order=_order(arguments),
             limit=1 if is_one else _limit(steps[: max(0, runs)]),
+            eager=eager,
             lock=any(step.name == "withLock" for step in steps),
             streaming=terminal in ("stream", "streamAll"),
             variable="" if after else assigned_to(call.start_byte, file),
@@ -122,24 +123,24 @@ def _append(call: Node, model: str, verb: str, orm: str, file: SourceFile) -> No
     )
 
 
-def _conditions(verb: str, arguments: list[str]) -> tuple[tuple[Filter, ...], bool]:
-    """The conditions of a query, and whether they can be read: a column alone, `"code", code`, or what stands behind
-    WHERE in the language of JPA."""
+def _conditions(verb: str, arguments: list[str]) -> tuple[tuple[Filter, ...], bool, tuple[str, ...]]:
+    """The conditions of a query, whether they can be read, and the relations that it brings along: a column alone,
+    `"code", code`, or what stands behind WHERE in the language of JPA."""
     if verb in _BY_ID:
-        return (Filter("id", "eq"),), True
+        return (Filter("id", "eq"),), True, ()
     if verb.endswith("All") or not arguments:
-        return (), True
-    text = _TEXT.fullmatch(arguments[0])
+        return (), True, ()
+    text, values = _TEXT.fullmatch(arguments[0]), arguments[1:]
     if text is None:
-        return (), arguments[0].startswith("Sort.")
+        return (), arguments[0].startswith("Sort."), ()
     if _COLUMN.fullmatch(text[1]):
-        return (Filter(text[1], "eq"),), True
+        return (Filter(text[1], "eq"),), True, ()
     if _STATEMENT.match(text[1]):
-        query = parsed(text[1])
-        return (query.filters, not query.narrowed) if query is not None else ((), False)
+        query = parsed(text[1], values)
+        return (query.filters, not query.narrowed, query.eager) if query is not None else ((), False, ())
     parts = _WHERE.split(text[1], maxsplit=1)
     condition = parts[-1] if len(parts) > 1 else "" if verb == "update" else text[1]
-    return tuple(conditions_in(_ORDER.split(condition)[0], _NO_ALIAS)), True
+    return tuple(conditions_in(_ORDER.split(condition)[0], _NO_ALIAS, values)), True, ()
 
 
 def _order(arguments: list[str]) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ _RUNS_PREPARED = frozenset(
 )
 _BOUND = re.compile(r"\?|\$\d|[:@]\w")  # what is filled in for each run
 _WORDS = tuple(word for each in (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ") for word in (each, each.lower()))
+_PUT_TOGETHER = frozenset({"call", "binary_expression", "binary_operator"})
+_NO_VALUE = re.compile(r"(?i:mapper)\b|::|->|\.class$|^new \w*RowMapper\b")  # says what becomes of a row
 _PREPARED = re.compile(
     r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex|PreparexContext)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
 )
@@ -61,12 +63,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     written = call.child_by_field_name("arguments")
     tagged = [written] if written is not None and written.type == "template_string" else []  # $queryRaw`SELECT 1`
     for argument in tagged or file.arguments(call)[0][: 3 if file.language == "go" else 2]:
-        text = _literal(argument, file)
-        if not text and argument.type == "identifier":
-            text = _held(file.text(argument), call, file)
-        verb = _VERB.match(text)
-        if verb is not None:
-            _append(call, text, verb[1].upper(), file)
+        text = statement_in(argument, call, file)
+        if append_statement(call, text, file):
             break
         if _DEFINES.match(text):
             file.models.extend(tables(_JOINT.sub("", text)))
@@ -100,13 +98,39 @@ def _read_prepared(call: Node, file: SourceFile) -> None:
 READERS = dict.fromkeys(_NAMES.split(), look)
 
 
+def statement_in(argument: Node, call: Node, file: SourceFile) -> str:
+    """The text that is handed to a call: written there, or held by a name."""
+    text = _literal(argument, file)
+    return _held(file.text(argument), call, file) if not text and argument.type == "identifier" else text
+
+
+def append_statement(call: Node, text: str, file: SourceFile, bound: list[str] | None = None) -> bool:
+    """Whether the text is a statement, which the call runs. `bound` are the values that stand elsewhere."""
+    verb = _VERB.match(text)
+    if verb is not None:
+        _append(call, text, verb[1].upper(), file, bound)
+    return verb is not None
+
+
 def _held(name: str, call: Node, file: SourceFile) -> str:
-    """The SQL that a name holds which the function, or else the file, gives a value once; none that is put together."""
+    """The SQL that a name holds which the function, or else the file, gives a value once, with all that the function
+    adds to it: a part that is added in one case only is read as if it always were."""
     if not any(map(file.mentions, _WORDS)):
         return ""
     values = assigned_values(name, call, file) or given_values(name, file)
-    is_text = len(values) == 1 and ("string" in values[0].type or values[0].type == "call")
-    return _literal(values[0], file) if is_text else ""
+    if not values or not ("string" in values[0].type or values[0].type in _PUT_TOGETHER):
+        return ""
+    added = [_added_to(name, each, file) for each in values[1:]]
+    return "".join((_literal(values[0], file), *added)) if all(added) else ""
+
+
+def _added_to(name: str, value: Node, file: SourceFile) -> str:
+    """What a later assignment puts behind the text that a name holds: `sql += "…"`, `sql = sql + "…"`."""
+    text = file.text(value)
+    if file.source[: value.start_byte].rstrip(b" ").endswith(b"+="):
+        return text
+    behind = text.removeprefix(name).lstrip()
+    return behind if behind != text and behind.startswith("+") else ""
 
 
 def _literal(node: Node, file: SourceFile) -> str:
@@ -130,7 +154,7 @@ def _of_tag(call: Node, written: Node, file: SourceFile) -> str:
     )
 
 
-def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
+def _append(call: Node, text: str, verb: str, file: SourceFile, given: list[str] | None = None) -> None:
     table = _TABLE.search(_INNER.sub("", text)) or _TABLE.search(text)
     condition = _condition(text)
     order, limit = _ORDER.search(text), _LIMIT.search(text)
@@ -138,10 +162,12 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
     if operation == "select" and re.search(r"\bSELECT\s+COUNT\(", text, re.IGNORECASE):
         operation = "count"
     name = file.callee(call).rpartition(".")[2]
-    bound = parts_of(file.text(call).partition(text)[2].strip(" ,()\n[]"))
+    bound = given if given is not None else _bound_in(call, text, file)
     filters = tuple(conditions_in(condition, _alias(text), bound)) if operation != "insert" else ()
     is_read = _JOINED.search(text) is None and (bool(filters) or not condition.strip(" \"'`);"))  # all of one table
-    rows = rows_of(call, file) if operation == "select" and is_read else Rows(False)
+    rows = rows_of(call, file) if operation == "select" else Rows(False)
+    if not is_read:
+        rows = Rows(False, is_one=rows.is_one)
     file.queries.append(
         query_at(
             call,
@@ -152,9 +178,10 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
             terminal="fetchall" if rows.are_kept else name,
             filters=filters,
             order=tuple(_ORDERED_BY.findall(order[1].strip(" \"'`"))) if order else (),
-            limit=(int(limit[1].strip("\"'`;)")[:9]) if limit[1].strip("\"'`;)").isdigit() else -1) if limit else 0,
+            limit=_limit(limit[1].strip("\"'`;)")) if limit else 1 if rows.is_one else 0,
             offset=_offset(text),
             lock=re.search(r"\bFOR\s+UPDATE\b", text, re.IGNORECASE) is not None,
+            streaming=rows.is_streamed,
             variable=rows.variable,
             raw=True,
             counted=rows.counted,
@@ -162,6 +189,21 @@ def _append(call: Node, text: str, verb: str, file: SourceFile) -> None:
     )
     if _is_of_each_table(call, text, file):
         file.queries[-1] = structs.replace(file.queries[-1], model="", uses_loop_variable=False)
+
+
+def _bound_in(call: Node, text: str, file: SourceFile) -> list[str]:
+    """The values that stand behind the text in its call; in Java what says how a row is read is none of them."""
+    bound = parts_of(file.text(call).partition(text)[2].strip(" ,()\n[]"))
+    if file.language != "java":
+        return bound
+    values = [each for each in bound if _NO_VALUE.search(each) is None]
+    if values and values[0].startswith("new Object[]"):
+        return parts_of(values[0].partition("{")[2].rstrip(" }"))
+    return values
+
+
+def _limit(text: str) -> int:
+    return int(text[:9]) if text.isdigit() else -1
 
 
 def filters_of(text: str) -> tuple[Filter, ...]:

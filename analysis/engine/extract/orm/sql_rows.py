@@ -23,8 +23,15 @@ _CURSOR = re.compile(r"\b(\w+)\s*,\s*\w+\s*:?=\s*\Z")
 _WALK = re.compile(r"\bfor\s[^{\n]*?\b(\w+)\.Next\(\)[^{\n]*\{")
 _KEPT = re.compile(r"([\w.]+)\s*=\s*append\(")
 _JDBC = frozenset({"prepareStatement", "executeQuery"})
+# Of Spring's JdbcClient and DatabaseClient, and of Jdbi.
+TAKES_STATEMENT = frozenset({"sql", "createQuery", "createUpdate", "createCall"})
+_ALL_AT_ONCE = frozenset({"list", "set", "listOfRows", "singleColumn", "collect", "toList"})
+_ONE = frozenset("single optional singleRow singleValue one first findOne findFirst findOnly".split())
+_STREAMS = frozenset({"stream", "all", "iterator", "useStream"})
+_ASKED = _ALL_AT_ONCE | _ONE | _STREAMS
 _NEXT_OF_JDBC = re.compile(r"prepareStatement\(|createStatement\(|executeUpdate\(")
 _WALK_OF_JDBC = re.compile(r"\bwhile\s*\(\s*\w+\.next\(\)\s*\)\s*\{")
+_HANDED_ON_BY_JDBC = re.compile(r"(?:\breturn\s+|\b(\w+)\s*=\s*)(?:this\.)?(\w+)\(\s*\w+\s*\)\s*;")
 _KEPT_OF_JDBC = re.compile(r"\b(?!batch)(\w+)\.add\(")
 _STREAMED = re.compile(r"\.setFetchSize\(|\.setMaxRows\(|\bbreak\b")
 _COUNTED = re.compile(r"\s*\w+(?:\+\+|\s*\+=\s*1)\s*\Z")
@@ -38,11 +45,14 @@ _OF_ONE = re.compile(r"One|First|Single|Row\Z|Close|Err\Z")
 
 
 class Rows(NamedTuple):
-    """`variable` holds all of them; `counted` is `len` where nothing but their number is asked for."""
+    """`variable` holds all of them; `counted` is `len` where nothing but their number is asked for; `is_one` where no
+    more than one is taken."""
 
     are_kept: bool
     variable: str = ""
     counted: str = ""
+    is_one: bool = False
+    is_streamed: bool = False
 
 
 def rows_of(call: Node, file: SourceFile) -> Rows:
@@ -57,6 +67,8 @@ def rows_of(call: Node, file: SourceFile) -> Rows:
         return Rows(True, "" if asked else assigned_to(call.start_byte, file), asked)
     if file.language == "go":
         return _of_go(call, file)
+    if name in TAKES_STATEMENT:
+        return _of_steps(call, file)
     if name in _JDBC:
         return _of_jdbc(call, file)
     if file.language == "python":
@@ -103,14 +115,42 @@ def _of_go(call: Node, file: SourceFile) -> Rows:
     return Rows(False)
 
 
+def _of_steps(call: Node, file: SourceFile) -> Rows:
+    """Java: rows that a step behind the statement asks for: `client.sql("…").query(Order.class).list()`."""
+    steps = steps_after(call.end_byte, file)
+    asked = next((place for place, step in enumerate(steps) if step.name in _ASKED), -1)
+    if asked < 0:
+        return Rows(False)
+    if steps[asked].name in _ALL_AT_ONCE:
+        after = steps[asked + 1 :]
+        counted = _MEASURES.get(after[0].name, "") if after else ""
+        return Rows(True, "" if after else assigned_to(call.start_byte, file), counted)
+    return Rows(False, is_one=steps[asked].name in _ONE, is_streamed=steps[asked].name in _STREAMS)
+
+
 def _of_jdbc(call: Node, file: SourceFile) -> Rows:
     """Rows of a `ResultSet` that a walk adds to a list; a driver that is told how many to fetch brings no more."""
     behind = _behind(call, file, _NEXT_OF_JDBC)
     walk = _WALK_OF_JDBC.search(behind)
     body = behind[walk.end() : closing_bracket(behind, walk.end())] if walk is not None else ""
     kept = _KEPT_OF_JDBC.search(body)
-    is_all = kept is not None and _STREAMED.search(behind[: walk.end() if walk is not None else 0] + body) is None
+    if walk is None:
+        return _of_helper(behind, file)
+    is_all = kept is not None and _STREAMED.search(behind[: walk.end()] + body) is None
     return Rows(is_all, kept[1] if is_all and kept is not None else "")
+
+
+def _of_helper(behind: str, file: SourceFile) -> Rows:
+    """Rows of a `ResultSet` that a method of the same file takes, which walks and adds them to a list."""
+    handed = _HANDED_ON_BY_JDBC.search(behind)
+    if handed is None:
+        return Rows(False)
+    head = re.search(rf"\b{handed[2]}\(\s*(?:final\s+)?ResultSet\s+\w+[^{{;]*\{{".encode(), file.source)
+    text = file.source[head.end() : head.end() + LONGEST_READING].decode("utf-8", "replace") if head is not None else ""
+    walk = _WALK_OF_JDBC.search(text, 0, closing_bracket(text, 0))
+    body = text[walk.end() : closing_bracket(text, walk.end())] if walk is not None else ""
+    is_all = _KEPT_OF_JDBC.search(body) is not None and _STREAMED.search(behind[: handed.end()] + body) is None
+    return Rows(is_all, (handed[1] or "") if is_all else "")
 
 
 def _behind(call: Node, file: SourceFile, next_query: re.Pattern[str] = _NEXT_QUERY) -> str:
