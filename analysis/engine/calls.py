@@ -80,8 +80,18 @@ class CallGraph:
         if found is None:
             function = self._files[caller.path].functions[caller.position]
             targets = (target for call in function.calls for target in self.resolve(caller.path, function, call))
-            found = known[caller.position] = tuple(dict.fromkeys(targets))
+            given = (target for each in function.handed for target in self._given_away(caller.path, function, each))
+            found = known[caller.position] = tuple(dict.fromkeys([*targets, *given]))
         return found
+
+    def _given_away(self, path: str, caller: Function, name: str) -> tuple[Callee, ...]:
+        """Go: the method that a function gives to others to call, where the types tell that it is one."""
+        receiver, _, method = name.rpartition(".")
+        if "." in receiver:
+            field = self._field(path, caller.owner, receiver, self._given(path, caller, name))
+            return _few([*self._of_type(path, field, method)])
+        named = (*(Callee(path, index) for index in self._named(path, method)), *self._neighbours(path, method))
+        return tuple(each for each in named if self._owner_of(each) == caller.owner)
 
     def _handed_on(self, called: Iterable[Callee]) -> Iterator[Callee]:
         """What these functions call, where they do nothing else: `return s.store.List(ctx)`."""
@@ -110,8 +120,9 @@ class CallGraph:
         return found
 
     def _given(self, path: str, caller: Function, call: str) -> str:
-        """Go: the type of the parameter that a method is called on, `store` of `store.List`."""
-        receiver = call.partition(".")[0] if call.count(".") == 1 and self._files[path].language == "go" else ""
+        """Go: the type of the parameter that a method is called on, or on one of whose fields, `store` of
+        `store.List`."""
+        receiver = call.partition(".")[0] if self._files[path].language == "go" and "/" not in call else ""
         named = (each.annotation for each in caller.parameters if receiver and each.name == receiver)
         return next(named, "").lstrip("*")
 
@@ -167,8 +178,7 @@ class CallGraph:
             # The methods of a type may stand in all files of its package.
             own += [each for each in self._neighbours(path, name) if self._owner_of(each) == owner]
         if self._files[path].language == "go":
-            field = self._go.field(path, owner, receiver.rpartition(".")[2]) if receiver.count(".") == 1 else None
-            of_type = [*self._of_type(path, Field(path, given) if given else field, name)]
+            of_type = [*self._of_type(path, self._field(path, owner, receiver, given), name)]
             if of_type:
                 return _few(of_type)
         return _few([*own, *self._of_package(path, receiver, name), *self._elsewhere(path, receiver, name)])
@@ -178,17 +188,43 @@ class CallGraph:
         implement it. The file that declares it imports that type; the caller's may be another one of the package."""
         if declared is None:
             return
-        package, _, kind = declared.kind.rpartition(".")
-        if package:
-            seen = [target for target, _, _ in self._imported_by(declared.path)]
-        else:
-            seen = [declared.path, *self._siblings(declared.path)]
-        for target in seen:
+        kind = declared.kind.rpartition(".")[2]
+        for target in self._declaring(declared):
             functions = self._files[target].functions
             yield from (Callee(target, each) for each in self._named(target, name) if functions[each].owner == kind)
             if any(each.name == kind and each.methods for each in self._files[target].classes):
                 self._asked_interfaces.add(path)
                 yield from (Callee(*each) for each in self._go.implementing(target, kind, name))
+
+    def _field(self, path: str, owner: str, receiver: str, given: str) -> Field | None:
+        """Go: the parameter, or the field of the caller's object, of a parameter, or of one of their fields, that a
+        method is called on: `h.svc.store`. Of a variable of the function nobody knows the type: it is one of those that
+        the file sees, and has such a field."""
+        root, *names = receiver.split(".")
+        if not root or "/" in receiver or not (names or given):
+            return None
+        found = Field(path, given) if given else self._go.field(path, owner, names[0])
+        if found is None:
+            found = self._field_like(path, names[0])
+        for name in names if given else names[1:]:
+            if found is None:
+                break
+            kind = found.kind.rpartition(".")[2]
+            self._asked_interfaces.add(path)  # which may rest on files that the caller does not see
+            declared = (self._go.field(file, kind, name) for file in self._declaring(found))
+            found = next((each for each in declared if each is not None), None)
+        return found
+
+    def _field_like(self, path: str, name: str) -> Field | None:
+        """Go: the field of this name of the structs that a file imports, where all of them agree on its type."""
+        found = {each for target, _, _ in self._imported_by(path) for each in self._go.fields_called(target, name)}
+        return found.pop() if len(found) == 1 else None
+
+    def _declaring(self, declared: Field) -> list[str]:
+        """Go: the files that may declare the type of a field: those that its own file imports, or the package."""
+        if "." in declared.kind:
+            return [target for target, _, _ in self._imported_by(declared.path)]
+        return [declared.path, *self._siblings(declared.path)]
 
     def _of_package(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
         """Methods in other files of the package whose class ends like the name of the object: `service` of
