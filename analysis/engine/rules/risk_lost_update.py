@@ -428,6 +428,7 @@ WATCHES = (
     Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
     Watch("assignment_expression", look, JAVA, needs=_SAVES, starts=_CHANGED_IN_JAVA),
     Watch("inc_statement", look, GO, needs=_SAVES_OF_GO, starts=_STEPPED),
+    Watch("dec_statement", look, GO, needs=_SAVES_OF_GO, starts=_STEPPED),
     Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
     Watch("assignment_statement", look, GO, needs=_SAVES_OF_GO, starts=_ADDED),

@@ -413,6 +413,7 @@ def test_setters_that_are_given_what_was_read_off_before(body, lines):
         ('left := u.Visits + n\ndb.Model(&u).Update("visits", left)', [5]),
         ('left := other.Count(n)\ndb.Model(&u).Update("visits", left)', []),
         ("u.Visits = max(u.Visits-n, 0)\ndb.Save(&u)", [5]),
+        ("u.Visits--\ndb.Save(&u)", [5]),
     ],
 )
 def test_variables_of_go(change, lines):
