@@ -25,6 +25,11 @@ from analysis.engine.volumes import Volumes
 
 REQUEST = "request"
 _QUEUES = frozenset({"celery", "queue"})  # what brings a task or a message, as the entries call it
+# Packages of Go's own that share names with much else: `context.Background`, `sql.Open`.
+_GO_STANDARD = frozenset(
+    """context errors fmt io log log/slog os sort strings sync time net net/http net/url database/sql
+    encoding/json""".split()
+)
 MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
@@ -264,8 +269,9 @@ def _async_names(facts: FileFacts) -> frozenset[str]:
 
 
 def _called_names(facts: FileFacts) -> frozenset[str]:
-    called = chain.from_iterable(function.calls for function in facts.functions)
-    return frozenset(call.rpartition(".")[2] for call in called)
+    called = (call.rpartition(".") for function in facts.functions for call in function.calls)
+    of_others = _GO_STANDARD if facts.language == "go" else frozenset[str]()
+    return frozenset(name for receiver, _, name in called if receiver not in of_others)
 
 
 def finding_of(mark: Mark, path: str, facts: FileFacts) -> Finding:
