@@ -161,7 +161,12 @@ def test_python_that_tries_again(source, lines):
 @pytest.mark.parametrize(
     ("body", "lines"),
     [
-        ("v, err := client.Get(key)\nif err != nil {\nreturn load(key)\n}\nreturn v", [4]),
+        ("v, err := client.Get(key)\nif err != nil {\nreturn load(key)\n}\nreturn v", [5]),
+        ("v, err := client.Get(key)\nif errors.Is(err, errBusy) {\nreturn load(key)\n}\nreturn v", [5]),
+        ("v, err := client.Get(key)\nif v.StatusCode >= 500 {\nlog(v)\nreturn load(key)\n}\nreturn v", [6]),
+        ("v, err := client.Get(key)\nif err == nil {\nreturn load(key)\n}\nreturn v", []),
+        ("if ctx.Err() != nil {\nreturn nil\n}\nv, err := client.Get(key)\nif err != nil {\nreturn load(key)\n}", []),
+        ("v, err := client.Get(key)\nif errors.Is(err, errConflict) {\nreturn load(key)\n}\nreturn v", []),
         ("v, err := client.Get(key)\nif err != nil {\nreturn load(other)\n}\nreturn v", []),
         ("v, err := client.Get(key)\nif err != nil {\nreturn wrap(key)\n}\nreturn v", []),
         ("for range 3 {\nif err := client.Send(key); err == nil {\nreturn nil\n}\n}\nreturn nil", [3]),
@@ -432,3 +437,13 @@ def test_the_class_of_a_field_says_that_it_asks_a_server(kind, count):
     )
     found = findings_of(RULE, {"src/A.java": source})
     assert [(each.line, each.severity, each.confidence) for each in found] == [(4, "info", "low")] * count
+
+
+@pytest.mark.parametrize(("asked", "count"), [("http.Get(key)", 1), ("sum(key)", 0)])
+def test_a_method_of_go_that_calls_itself_when_another_one_fails(asked, count):
+    source = (
+        'package a\nimport "net/http"\nfunc (m *Mill) grind(key string) error {\n\terr := m.turn(key)\n'
+        "\tif errors.Is(err, errStuck) {\n\t\treturn m.grind(key)\n\t}\n\treturn err\n}\n"
+        f"func (m *Mill) turn(key string) error {{\n\t_, err := {asked}\n\treturn err\n}}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"mill/a.go": source})] == [6] * count
