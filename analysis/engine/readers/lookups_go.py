@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.go_rows import FILLS, LONGEST_CALL
 from analysis.engine.readers.lookups import ASKED, Missing
 from analysis.engine.readers.reading import followed, short, text_before
 
@@ -13,9 +14,6 @@ _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
 _IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of echo
 _FIRST = re.compile(rb"(\w+)\[0\]")
 _GIVEN_LAST = re.compile(r"\b")
-_FILLS = re.compile(
-    r"\.\s*(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z|\.NewSelect\(\)[^\n;]*\.Model\([^\n;()]*\Z"
-)
 # A list that a store has given: `rows, err := s.parcels.Many(ctx, ids)`, `found := repo.ListBy(name)`.
 _ASKED_OF_STORE = re.compile(
     r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n;]*\)"
@@ -24,7 +22,6 @@ _ASKED_OF_STORE = re.compile(
 )
 _GIVES = re.compile(rb"(?:\breturn|=)\s+&?\Z")
 _GIVEN_ANEW = re.compile(r"\s*(?:=(?!=)|,\s*\w+\s*=(?!=))")
-LONGEST_CALL = 200  # characters of a call before what it fills
 _OUTSIDE = re.compile(
     r"(?i)^(?:c|ctx|gc|ec)\.(?:Must)?Get\([^()]*\)$|\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
 )
@@ -73,7 +70,7 @@ def look_at_first(element: Node, file: SourceFile) -> Iterator[Missing]:
         return
     before = text_before(element, file)
     filled = list(followed(f"&{name}", before, _GIVEN_LAST, ""))[-1:]
-    if not filled or not _FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
+    if not filled or not FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
         filled = list(followed(name, before, _ASKED_OF_STORE, "_."))[-1:]
     if not filled:
         return

@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.names import named_thing
+from analysis.engine.readers.go_rows import filled_by
 from analysis.engine.readers.reading import assigned_values
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -113,6 +114,8 @@ def is_loaded(expression: str, node: Node, file: SourceFile) -> bool:
     name = _name_of(expression)
     if _LOADED.search(expression) or not name.isidentifier():
         return _LOADED.search(expression) is not None
+    if expression == name and filled_by(name, node, file):
+        return True
     return any(_LOADED.search(file.text(each)[:400]) for each in assigned_values(name, node, file))
 
 
