@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from analysis.engine.calls import SHARED_PACKAGES, Callee
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.facts import FileFacts, Query
 from analysis.engine.graph import LayerPlace, assign_layers
@@ -162,10 +163,17 @@ def _is_service_file(path: str) -> bool:
 
 
 def _is_custom(codebase: Codebase, handlers: dict[str, FileFacts]) -> bool:
-    """Whether at least half of the handler files import a service or repository."""
+    """Whether at least half of the handler files import a service or repository, or call one of their own package."""
     through = sum(
         1
-        for path in handlers
+        for path, facts in handlers.items()
         if any(_is_service_file(edge.target) for edge in codebase.graph.imports_of(path) if edge.runtime)
+        or (facts.language in SHARED_PACKAGES and _calls_a_service(path, facts, codebase))
     )
     return bool(handlers) and through >= _SHARE_OF_A_CUSTOM * len(handlers) and through > 0
+
+
+def _calls_a_service(path: str, facts: FileFacts, codebase: Codebase) -> bool:
+    """Whether a function of the file calls one of a service, which needs no import where it stands beside it."""
+    callees = (each for index in range(len(facts.functions)) for each in codebase.calls.callees(Callee(path, index)))
+    return any(_is_service_file(each.path) for each in callees)
