@@ -19,6 +19,7 @@ _SENT = re.compile(
 )
 _DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
 _PART = re.compile(r"(\w+)\[\w+\]")
+_CUT_OFF = re.compile(r"(?!\w*(?:[dD]igit|[nN]um))\w+\[[^\[\]]*:[^\[\]]*\]")  # a text without its unit
 _CUT = re.compile(r"\s*:?=\s*strings\.(?:Split\w*|Fields\w*)\(")
 _MATCHED = re.compile(r"\s*:?=\s*(?:strings\.(?:Split\w*|Fields\w*)|[\w.]+\.FindStringSubmatch)\(")
 _RECORD = re.compile(r"(?:,\s*\w+)?\s*:?=\s*[\w.]+\.Read\(\)")  # of `encoding/csv`
@@ -55,7 +56,7 @@ def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
     """Whether a number is read out of what somebody else has written: a field of what the function has decoded, a form,
     the environment, a part of a line. No number becomes nought there."""
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
-    if _SENT.search(given):
+    if _SENT.search(given) or _CUT_OFF.fullmatch(given):
         return True
     part = _PART.fullmatch(given)
     if part is not None:

@@ -368,6 +368,8 @@ def test_a_number_that_is_asked_for_zero_was_checked(asked, count):
         ("n, _ := strconv.Atoi(other.Size)\n\tuse(n)\n\tuse(n)", []),
         ('n, _ := strconv.Atoi(c.Param("id"))\n\tuse(n)\n\tuse(n)', ["low"]),
         ('n, _ := strconv.Atoi(c.Setting("size"))\n\tuse(n)\n\tuse(n)', []),
+        ("n, _ := strconv.Atoi(age[:len(age)-1])\n\tuse(n)\n\tuse(n)", ["low"]),
+        ("n, _ := strconv.Atoi(digits[:2])\n\tuse(n)\n\tuse(n)", []),
         ("line, err := in.Read()\n\tn, _ := strconv.ParseFloat(line[2], 64)\n\tuse(n)\n\tuse(err)", ["low"]),
         ("line, err := in.Next()\n\tn, _ := strconv.ParseFloat(line[2], 64)\n\tuse(n)\n\tuse(err)", []),
     ],
