@@ -54,8 +54,10 @@ class Write(NamedTuple):
     needs: str = ""  # the library without which it is no write, see `Query`
 
     def differs_from(self, other: "Write") -> bool:
-        """Whether it goes to another table, or to another row that the source tells apart."""
-        return self.label != other.label or bool(self.row and other.row and self.row != other.row)
+        """Whether it goes to another table, or to another row that the source tells apart: what is deleted is not what
+        is then made in its stead."""
+        is_moved = (self.verb, other.verb) == ("deleted", "inserted")
+        return self.label != other.label or is_moved or bool(self.row and other.row and self.row != other.row)
 
 
 def writes_by_function(file: SourceFile) -> Mapping[int, list[Write]]:

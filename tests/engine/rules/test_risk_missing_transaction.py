@@ -824,3 +824,16 @@ def test_a_row_that_is_made_only_where_the_first_branch_found_none(condition, co
         f"    if {condition}:\n        Order.objects.create(customer=c)"
     )
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("Line.objects.filter(order=c).delete()\n    Line.objects.create(order=c)", 1),
+        ("Line.objects.create(order=c)\n    Line.objects.filter(order=c, old=True).delete()", 0),
+        ("Line.objects.filter(order=c).delete()\n    Line.objects.filter(spare=True).delete()", 0),
+        ("Line.objects.filter(order=c).delete()", 0),
+    ],
+)
+def test_a_row_that_is_taken_from_here_and_made_there(body, count):
+    assert len(findings(RULE, TASK + f"def f(c):\n    {body}")) == count
