@@ -20,6 +20,7 @@ CHECK = re.compile(
 )
 _ASKED = re.compile(r"\s*(?:,\s*\w+)?\s*:?=\s*(?P<call>(?:\w+\.)+\w+)\(")
 _ACTS = re.compile(rf"(?<![\w.])(?P<call>(?:\w+\.)+\w*(?:{_WANTED.decode()})\w*)\(")
+_KNOWS_OF_OTHERS = re.compile(r"\bif\b[^\n{]*(?i:unique|duplicat|conflict)[^\n{]*\{")  # what the act failed with
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _NO_VALUES = frozenset({"ctx", "c", "r", "nil", "true", "false", "tx", "err", "context"})
 
@@ -32,7 +33,7 @@ def go_calls(branch: Node, file: SourceFile) -> dict[str, str] | None:
     name, is_absent = _asked_for(check)
     text, first = acting(branch, file, inside=is_absent)
     acts = [f"{each['call']}@{first + text.count(chr(10), 0, each.start())}" for each in _ACTS.finditer(text) if text]
-    if not acts:
+    if not acts or _KNOWS_OF_OTHERS.search(text):
         return None
     near = text_before(branch, file)[-NEAR:]
     asked = list(followed(name, near, _ASKED, "_."))[-1:]

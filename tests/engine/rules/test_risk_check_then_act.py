@@ -863,6 +863,11 @@ func (s *Seats) AddHall(ctx context.Context, seat Seat) error {
         ("taken, err := d.seats.Taken(ctx, seat.No)\nif !taken {\nreturn d.seats.Add(ctx, other)\n}", []),
         ("mu.Lock()\ntaken, err := d.seats.Taken(ctx, seat.No)\nif !taken {\nreturn d.seats.Add(ctx, seat)\n}", []),
         (
+            "taken, err := d.seats.Taken(ctx, seat.No)\nif taken {\nreturn errTaken\n}\n"
+            "err = d.seats.Add(ctx, seat)\nif db.IsUnique(err) {\nreturn errTaken\n}",
+            [],
+        ),
+        (
             "_, err := d.seats.ByNo(ctx, seat.No)\nif errors.Is(err, errNone) {\nreturn d.seats.Add(ctx, seat)\n}",
             [5],
         ),
