@@ -726,3 +726,60 @@ def test_how_often_something_was_used_is_a_tally(column, severity):
 def test_fields_of_java_without_setters(body, lines):
     source = f"class A {{\nvoid f(long id, int n) {{\n{body}\n}} }}"
     assert lines_of(RULE, source, "java") == lines
+
+
+TANKS = """package tank
+
+import "database/sql"
+
+type Tanks struct{ db *sql.DB }
+
+func (t *Tanks) Get(ctx context.Context, id int) (*Tank, error) {
+	var tank Tank
+	err := t.db.QueryRowContext(ctx, `SELECT id, stock FROM tanks WHERE id = $1`, id).Scan(&tank.ID, &tank.Stock)
+	return &tank, err
+}
+
+func (t *Tanks) SetStock(ctx context.Context, tank *Tank) error {
+	_, err := t.db.ExecContext(ctx, `UPDATE tanks SET stock = $1 WHERE id = $2`, tank.Stock, tank.ID)
+	return err
+}
+
+func (t *Tanks) SetNamed(ctx context.Context, tank *Tank) error {
+	_, err := t.db.NamedExecContext(ctx, `UPDATE tanks SET stock = :stock WHERE id = :id`, tank)
+	return err
+}
+
+func (t *Tanks) SetName(ctx context.Context, tank *Tank) error {
+	_, err := t.db.ExecContext(ctx, `UPDATE tanks SET name = $1 WHERE id = $2`, tank.Name, tank.ID)
+	return err
+}
+
+func (t *Tanks) Swap(ctx context.Context, tank *Tank) error {
+	v := tank.Version
+	_, err := t.db.ExecContext(ctx, `UPDATE tanks SET stock = $1 WHERE id = $2 AND version = 3`, tank.Stock, v)
+	return err
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("load", "write", "lines"),
+    [
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.SetStock(ctx, tank)", [9]),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.SetNamed(ctx, tank)", [9]),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.SetName(ctx, tank)", []),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.Swap(ctx, tank)", []),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.show(ctx, tank)", []),
+        ("tank := &Tank{ID: id}", "p.tanks.SetStock(ctx, tank)", []),
+        ("p.mu.Lock()\n\ttank, err := p.tanks.Get(ctx, id)", "p.tanks.SetStock(ctx, tank)", []),
+    ],
+)
+def test_a_row_that_go_hands_to_a_method_which_writes_it(load, write, lines):
+    source = (
+        "package tank\n\ntype Pump struct{ tanks *Tanks }\n\n"
+        f"func (p *Pump) Draw(ctx context.Context, id, n int) error {{\n\t{load}\n\tcheck(err)\n"
+        f"\ttank.Stock -= n\n\treturn {write}\n}}\n"
+    )
+    found = findings_of(RULE, {"tank/tanks.go": TANKS, "tank/pump.go": source})
+    assert [each.line for each in found] == lines
