@@ -1,5 +1,5 @@
-"""Addresses of databases that Go opens, and whether they set a limit: drivers without one wait for ever for a server that
-is silent. That of `pgx` goes by its contexts."""
+"""Addresses of databases that Go opens, and whether they set a limit: without one drivers wait for ever for a silent
+server. That of `pgx` goes by its contexts."""
 
 import re
 

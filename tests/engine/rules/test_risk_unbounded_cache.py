@@ -546,3 +546,23 @@ def test_a_map_of_a_bean_and_its_sweep(bean, adds, sweeps, count):
         f"  @Scheduled(fixedDelay = 900)\n  void sweep() {{ {sweeps} }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/Letters.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("only", "rest", "confidences"),
+    [
+        ("var shared = NewShelf(read)", "", ["low"]),
+        ("var shared = &Shelf{texts: map[string]string{}}", "", ["low"]),
+        ("func fresh() *Shelf { return NewShelf(read) }", "", []),
+        ("var shared = NewShelf(read)", "func (s *Shelf) Drop(key string) { delete(s.texts, key) }\n", []),
+    ],
+)
+def test_a_map_of_the_only_object_of_its_type_in_go(only, rest, confidences):
+    source = (
+        "package shelf\n\ntype Shelf struct {\n\tmu    sync.Mutex\n\ttexts map[string]string\n}\n\n"
+        "func NewShelf(read func(string) string) *Shelf { return &Shelf{texts: map[string]string{}} }\n\n"
+        f"{only}\n\n{rest}"
+        "func (s *Shelf) Get(key string) string {\n\tif text, ok := s.texts[key]; ok {\n\t\treturn text\n\t}\n"
+        "\ts.texts[key] = load(key)\n\treturn s.texts[key]\n}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"shelf/a.go": source})] == confidences
