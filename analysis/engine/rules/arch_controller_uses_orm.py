@@ -76,6 +76,7 @@ _HANDLER_LAYER = re.compile(r"^(api|web|http|controllers?|handlers?|routes?|view
 _SERVICE_FILE = re.compile(
     r"(^|/)(services?|repositor(y|ies)|use[-_]?cases?|application)(/|\.\w+$)|(Service|Repository)\.\w+$"
     r"|[._-](service|repository|repo|store|dao)\.\w+$"
+    r"|(^|/)(stores?|repos?|dao)(/[^/]+|_\w+)?\.go$"  # in other languages a store may hold the state of a page
 )
 _STATUS = re.compile(r"(?:^|[._])(?:status|check)$", re.IGNORECASE)
 _HEALTH = re.compile(r"health|readiness|liveness|\bping\b|\b(?:is_?)?(?:ready|alive)$", re.IGNORECASE)
