@@ -370,6 +370,8 @@ def test_a_number_that_is_asked_for_zero_was_checked(asked, count):
         ('n, _ := strconv.Atoi(c.Setting("size"))\n\tuse(n)\n\tuse(n)', []),
         ("n, _ := strconv.Atoi(age[:len(age)-1])\n\tuse(n)\n\tuse(n)", ["low"]),
         ("n, _ := strconv.Atoi(digits[:2])\n\tuse(n)\n\tuse(n)", []),
+        ("n, _ := strconv.Atoi(age[0:3])\n\tuse(n)\n\tuse(n)", []),
+        ("if !isHex(age) {\n\t\treturn\n\t}\n\tn, _ := strconv.Atoi(age[3:])\n\tuse(n)", []),
         ("line, err := in.Read()\n\tn, _ := strconv.ParseFloat(line[2], 64)\n\tuse(n)\n\tuse(err)", ["low"]),
         ("line, err := in.Next()\n\tn, _ := strconv.ParseFloat(line[2], 64)\n\tuse(n)\n\tuse(err)", []),
     ],
