@@ -8,12 +8,12 @@ well.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import NamedTuple
 
 from analysis.engine.facts import FileFacts, Function, FunctionFlag
 from analysis.engine.function_names import FunctionNames, PackageKey
-from analysis.engine.go_types import Field, GoTypes
+from analysis.engine.go_receivers import GoReceivers
+from analysis.engine.go_types import GoTypes
 from analysis.engine.graph import ImportGraph
 from analysis.engine.imported_functions import ImportedFunctions
 from analysis.engine.java_types import JavaTypes
@@ -49,6 +49,8 @@ class CallGraph:
         self._names = FunctionNames(files)
         self._imports = ImportedFunctions(files, graph, self._names)
         self._java = JavaTypes(files, graph)
+        self._go = GoTypes(files)
+        self._receivers = GoReceivers(self._go, self._names, self._imports)
         self._resolved: dict[str, dict[tuple[str, str, str], tuple[Callee, ...]]] = {}  # by the caller's path and owner
         self._callees: dict[str, dict[int, tuple[Callee, ...]]] = {}  # by the caller's path and position
         # With what is handed on, which rests on more files than the caller sees: never taken over.
@@ -73,8 +75,17 @@ class CallGraph:
         if found is None:
             function = self._files[caller.path].functions[caller.position]
             targets = (target for call in function.calls for target in self.resolve(caller.path, function, call))
-            found = known[caller.position] = tuple(dict.fromkeys(targets))
+            given = (target for each in function.handed for target in self._given_away(caller.path, function, each))
+            found = known[caller.position] = tuple(dict.fromkeys([*targets, *given]))
         return found
+
+    def _given_away(self, path: str, caller: Function, name: str) -> tuple[Callee, ...]:
+        """Go: the method that a function gives to others to call, where the types tell that it is one."""
+        receiver, _, method = name.rpartition(".")
+        if "." in receiver:
+            return _few([*self._of_receiver(path, caller.owner, receiver, self._given(path, caller, name), method)])
+        named = (*(Callee(path, index) for index in self._names.named(path, method)), *self._neighbours(path, method))
+        return tuple(each for each in named if self._owner_of(each) == caller.owner)
 
     def _handed_on(self, called: Iterable[Callee]) -> Iterator[Callee]:
         """What these functions call, where they do nothing else: `return s.store.List(ctx)`."""
@@ -103,8 +114,9 @@ class CallGraph:
         return found
 
     def _given(self, path: str, caller: Function, call: str) -> str:
-        """Go: the type of the parameter that a method is called on, `store` of `store.List`."""
-        receiver = call.partition(".")[0] if call.count(".") == 1 and self._files[path].language == "go" else ""
+        """Go: the type of the parameter that a method is called on, or on one of whose fields, `store` of
+        `store.List`."""
+        receiver = call.partition(".")[0] if self._files[path].language == "go" and "/" not in call else ""
         named = (each.annotation for each in caller.parameters if receiver and each.name == receiver)
         return next(named, "").lstrip("*")
 
@@ -123,10 +135,6 @@ class CallGraph:
                     if self._files[path].functions[index].owner == owner
                 ]
             yield from bodies or (callee,)
-
-    @cached_property
-    def _go(self) -> GoTypes:
-        return GoTypes(self._files)
 
     def _find(self, path: str, owner: str, call: str, given: str) -> tuple[Callee, ...]:
         receiver, _, name = call.rpartition(".")
@@ -149,23 +157,22 @@ class CallGraph:
             # The methods of a type may stand in all files of its package.
             own += [each for each in self._neighbours(path, name) if self._owner_of(each) == owner]
         if self._files[path].language == "go":
-            field = self._go.field(path, owner, receiver.rpartition(".")[2]) if receiver.count(".") == 1 else None
-            of_type = [*self._of_type(path, Field(path, given) if given else field, name)]
+            of_type = [*self._of_receiver(path, owner, receiver, given, name)]
             if of_type:
                 return _few(of_type)
         return _few([*own, *self._of_package(path, receiver, name), *self._elsewhere(path, receiver, name)])
 
-    def _of_type(self, path: str, declared: Field | None, name: str) -> Iterator[Callee]:
-        """Go: methods of the type that a field of the caller's struct or a parameter has; of an interface those that
-        implement it. The file that declares it imports that type; the caller's may be another one of the package."""
+    def _of_receiver(self, path: str, owner: str, receiver: str, given: str, name: str) -> Iterator[Callee]:
+        """Go: methods of the type that a field of the caller's struct, a parameter or one of their fields has; of an
+        interface those that implement it. The file that declares it imports that type; the caller's may be another one
+        of the package."""
+        declared = self._receivers.field(path, owner, receiver, given)
+        if "." in (receiver if given else receiver.partition(".")[2]):
+            self._asked_interfaces.add(path)  # fields of fields may rest on files that the caller does not see
         if declared is None:
             return
-        package, _, kind = declared.kind.rpartition(".")
-        if package:
-            seen = [target for target, _, _ in self._imports.of(declared.path)]
-        else:
-            seen = [declared.path, *self._names.siblings(declared.path)]
-        for target in seen:
+        kind = declared.kind.rpartition(".")[2]
+        for target in self._receivers.declaring(declared):
             functions = self._files[target].functions
             named = self._names.named(target, name)
             yield from (Callee(target, each) for each in named if functions[each].owner == kind)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
@@ -26,6 +27,11 @@ from analysis.engine.volumes import Volumes
 
 REQUEST = "request"
 _QUEUES = frozenset({"celery", "queue"})  # what brings a task or a message, as the entries call it
+# Packages of Go's own that share names with much else: `context.Background`, `sql.Open`.
+_GO_STANDARD = frozenset(
+    """context errors fmt io log log/slog os sort strings sync time net net/http net/url database/sql
+    encoding/json""".split()
+)
 MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
 _PACKAGE = re.compile(r"[\w-]+")  # of a registry, without a scope: other names may be paths of the project
@@ -266,14 +272,15 @@ def _async_names(facts: FileFacts) -> frozenset[str]:
 
 
 def _called_names(facts: FileFacts) -> frozenset[str]:
-    """The last names of what a file calls; what a script calls of a package, `express.raw`, is none of the project."""
-    packages = {each.target for each in facts.imports if _PACKAGE.fullmatch(each.target)} if _is_script(facts) else ()
+    """The last names of what a file calls; what a script calls of a package, `express.raw`, and Go of its own packages,
+    `context.Background`, is none of the project."""
+    of_others: AbstractSet[str] = frozenset()
+    if facts.language == "go":
+        of_others = _GO_STANDARD
+    elif facts.language in ("javascript", "typescript", "tsx"):
+        of_others = {each.target for each in facts.imports if _PACKAGE.fullmatch(each.target)}
     called = chain.from_iterable(function.calls for function in facts.functions)
-    return frozenset(call.rpartition(".")[2] for call in called if call.partition(".")[0] not in packages)
-
-
-def _is_script(facts: FileFacts) -> bool:
-    return facts.language in ("javascript", "typescript", "tsx")
+    return frozenset(call.rpartition(".")[2] for call in called if call.partition(".")[0] not in of_others)
 
 
 def finding_of(mark: Mark, path: str, facts: FileFacts) -> Finding:

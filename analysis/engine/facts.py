@@ -69,6 +69,7 @@ class Function(msgspec.Struct, array_like=True, frozen=True):
     decorators: tuple[str, ...] = ()  # decorators and annotations, resolved, with literal arguments: `app.get("/x")`
     calls: tuple[str, ...] = ()  # distinct callees in the body, resolved; nested functions' calls are their own
     anchor: str = ""
+    handed: tuple[str, ...] = ()  # Go: what may be methods that it gives to others to call, `h.svc.Close`
 
 
 class Class(msgspec.Struct, array_like=True, frozen=True):

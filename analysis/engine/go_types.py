@@ -41,6 +41,11 @@ class GoTypes:
             owners = [base for each in owners for base in self._embedded.get((_package(path, self._files), each), ())]
         return None
 
+    def fields_called(self, path: str, name: str) -> Iterator[Field]:
+        """The fields of this name of the structs that a file declares."""
+        for each in self._files[path].classes if path in self._files else ():
+            yield from (Field(path, kind) for called, kind in each.field_types if called == name)
+
     def implementing(self, path: str, interface: str, name: str) -> Iterator[Method]:
         """The methods of that name of the types that have all methods of an interface which the file declares. What
         stands in for others in tests is left out."""

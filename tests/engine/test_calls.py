@@ -297,3 +297,48 @@ def test_who_tells_more_of_a_failure_hands_on_all_the_same(wrapped, count):
     )
     rows = PORTS["sql/rows.go"].replace("func (r *Rows) Place(ctx Context, id int) error { keep() }\n\n", place)
     assert called_by_desk({**PORTS, "sql/rows.go": rows})[1] == ["sql/rows.go"] * count
+
+
+COUNTER = {
+    **PORTS,
+    "core/counter.go": "package core\n\ntype Counter struct{ desk *Desk }\n\nfunc (c *Counter) serve(x int) { %s }\n",
+}
+
+
+def called_at_the_counter(body, files=COUNTER):
+    files = files | {"core/counter.go": files["core/counter.go"] % body}
+    read = {path: extract(text.encode(), reading_of(path)) for path, text in files.items()}
+    calls = CallGraph(read, build_graph(read))
+    return [(each.path, each.position) for each in calls.callees(Callee("core/counter.go", 1))]
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("c.desk.out.Place(ctx, 1)", [("sql/rows.go", 1)]),
+        ("other.desk.out.Place(ctx, 1)", [("sql/rows.go", 1)]),
+        ("c.desk.in.Place(ctx, 1)", []),
+        ("each(w, c.desk.add)", [("core/desk.go", 1), ("sql/rows.go", 1)]),
+        ("each(w, c.desk.out.Place)", [("sql/rows.go", 1)]),
+        ("each(w, c.desk.out)", []),
+        ("each(c.serve, 1)", [("core/counter.go", 1)]),
+        ("each(x.serve, 1)", []),
+        ('all(map[string]Job{"serve": c.serve})', [("core/counter.go", 1)]),
+    ],
+)
+def test_a_field_of_a_field_of_go_and_methods_that_are_given_away(body, found):
+    assert called_at_the_counter(body) == found
+
+
+def test_a_variable_of_go_has_the_fields_of_the_structs_that_its_file_imports():
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "till/desk.go": "package till\n\ntype Desk struct{}\n\nfunc (d *Desk) Run() { keep() }\n",
+        "app/app.go": 'package app\n\nimport "example.org/shop/till"\n\ntype App struct{ Desk *till.Desk }\n\n'
+        "func Build() *App { return nil }\n",
+        "main.go": 'package main\n\nimport "example.org/shop/app"\n\n'
+        "func main() {\n\ta := app.Build()\n\ta.Desk.Run()\n}\n",
+    }
+    read = {path: extract(text.encode(), reading_of(path)) for path, text in files.items()}
+    found = CallGraph(read, build_graph(read)).callees(Callee("main.go", 1))
+    assert Callee("till/desk.go", 1) in found

@@ -79,6 +79,7 @@ def _function(draft: FunctionDraft, file: SourceFile, cyclomatic: int, cognitive
         parameters=file.dialect.parameters(node, file),
         decorators=draft.decorators,
         calls=tuple(draft.calls),
+        handed=tuple(draft.handed),
     )
 
 

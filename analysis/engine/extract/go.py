@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 import tree_sitter_go
 from tree_sitter import Node
 
+from analysis.engine.extract import go_references
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.go_entries import REGISTRATIONS, look_at_registration
 from analysis.engine.extract.loops import bound_of
@@ -153,6 +154,9 @@ class Go(Dialect):
 
     def is_async(self, node: Node) -> bool:
         return False
+
+    def note_references(self, file: SourceFile) -> None:
+        go_references.note(file)
 
     # Control structures
 

@@ -30,6 +30,7 @@ class FunctionDraft:
         "decorators",
         "flags",
         "flat_cases",
+        "handed",
         "has_jsx",
         "index",
         "name",
@@ -56,6 +57,7 @@ class FunctionDraft:
         self.flat_cases = 0
         self.has_jsx = False
         self.calls: dict[str, None] = {}
+        self.handed: dict[str, None] = {}  # methods that it gives to others to call
         self.decorators: tuple[str, ...] = ()
 
 

@@ -29,6 +29,7 @@ _MAY_MAKE = re.compile(r"(?:create|insert|save|add|persist|register)\w*(?:<[^<>(
 _WORD = re.compile(r"(?<![\w.$])[A-Za-z_$][\w$]*")
 _NO_VALUES = frozenset({"await", "this", "new", "true", "false", "null", "undefined", "where", "tx", "trx"})
 MOST_ACTS = 4
+_TAKES_ONE = frozenset({"QueryRow", "QueryRowContext", "QueryRowx", "QueryRowxContext", "Get", "GetContext"})  # of Go
 
 
 class Made(NamedTuple):
@@ -101,6 +102,7 @@ def _sites(call: str, place: Place) -> Iterator[tuple[QuerySite, int]]:
 def _is_question(site: QuerySite) -> bool:
     """Whether a query asks for one row by what it holds."""
     asks = site.query.operation in ("exists", "count") or (
-        site.query.operation == "select" and (site.query.limit == 1 or site.has_key)
+        site.query.operation == "select"
+        and (site.query.limit == 1 or site.has_key or site.query.terminal in _TAKES_ONE)
     )
     return asks and bool(site.model) and any(each.operator == "eq" for each in site.query.filters)

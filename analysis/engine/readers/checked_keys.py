@@ -10,7 +10,8 @@ from analysis.engine.readers.reading import followed, text_before
 
 _MISSING = re.compile(rb"if\s+(?:[^\n{]*;\s*)?(?P<count>\w+)\s*==\s*0\s*\{")
 _ASKED = re.compile(
-    r"\s*(?:,\s*\w+)?\s*:?=\s*(?P<client>[\w.]+)\.Exists\(\s*\w+,\s*(?P<key>[\w.]+)\)\.(?:Result|Val)\(\)"
+    r"\s*(?:,\s*\w+)?\s*:?=\s*(?P<client>[\w.]+)\.Exists\(\s*\w+,\s*(?P<key>[^,()\n]+(?:\([^()\n]*\))?)\)"
+    r"\.(?:Result|Val)\(\)"
 )
 
 

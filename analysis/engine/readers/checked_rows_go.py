@@ -21,6 +21,7 @@ GO_ANSWERED = re.compile(
     rb"if\s+(?:(?P<asked>[^\n{]*);\s*)?(?:(?P<count>\w+)\s*(?P<sign>==|>|!=)\s*0|err == nil"
     rb"|(?P<absent>!)?(?P<there>exists|found|taken|has\w*))\s*\{"
 )
+_MISSING_CASE = re.compile(rf"(?P<other>!)?errors\.Is\(\w+,\s*{_NO_ROW.decode()}\)|\w+ == {_NO_ROW.decode()}")
 _SCANNED = r"\.(?:Scan|Count|Get|GetContext)\([^\n)]*&%s\b"
 _LOADS = re.compile(
     r"\.(?:First|Take|Find|Last)\(&(?P<row>\w+)|\.Model\(&?(?:\w+\.)?(?P<model>[A-Z]\w*)\{"
@@ -52,13 +53,38 @@ def go_act(branch: Node, file: SourceFile) -> RowAct | None:
         if not LEAVES.search(text):
             return None
         text, first = text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)
-    made = _MADE.search(text)
-    if made is None or is_handled(branch, file):
+    return _made_in(text, first, before + head, branch, file)
+
+
+def go_switch_act(switch: Node, file: SourceFile) -> RowAct | None:
+    """The same by cases: `switch { case err == nil: return row; case !errors.Is(err, sql.ErrNoRows): return err }` and
+    then `INSERT`, and the case of what is missing, which makes it."""
+    if switch.child_by_field_name("value") is not None:
         return None
-    asked, table = _model(before + head), _table(before + head)
+    before = text_before(switch, file)[-NEAR:]
+    is_left = False
+    for case in switch.named_children:
+        asks = case.child_by_field_name("value") if case.type == "expression_case" else None
+        if asks is None:
+            continue
+        said, text = file.text(asks), file.text(case)
+        if (missing := _MISSING_CASE.fullmatch(said)) is not None and not missing["other"]:
+            return _made_in(text, file.line(case), before, switch, file)
+        is_left = is_left or (said == "err == nil" and LEAVES.search(text) is not None)
+    if not is_left or _LOADS_ONE.search(before.rstrip().rpartition("\n")[2]) is None:
+        return None
+    return _made_in(text_after(switch, file)[:NEAR], file.lines.of(switch.end_byte), before, switch, file)
+
+
+def _made_in(text: str, first: int, asked_in: str, node: Node, file: SourceFile) -> RowAct | None:
+    """The row that a text which begins on line `first` makes, of the table that was asked for right before."""
+    made = _MADE.search(text)
+    if made is None or is_handled(node, file):
+        return None
+    asked, table = _model(asked_in), _table(asked_in)
     if (made["model"] and asked and made["model"] != asked) or (made["table"] and table and made["table"] != table):
         return None  # another row is made
-    question = (before + head).rpartition(".Where(")[2] if asked else (before + head)[-NEAR:].rpartition("SELECT")[2]
+    question = asked_in.rpartition(".Where(")[2] if asked else asked_in[-NEAR:].rpartition("SELECT")[2]
     columns = tuple(dict.fromkeys(_COLUMN.findall(question)))
     return RowAct(asked or table, first + text[: made.start()].count("\n"), columns)
 

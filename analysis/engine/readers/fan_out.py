@@ -10,6 +10,7 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Function
+from analysis.engine.readers.go_rows import filled_by
 from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.reading import assigned_values, followed, function_text, text_before, within
 
@@ -73,6 +74,8 @@ def is_limited(node: Node, started: str, collection: str, file: SourceFile) -> b
         loop = loop.parent
     texts = [file.text(value)[:_LONGEST_QUERY] for value in assigned_values(name, node, file)]
     if any(_CUT.search(text[:_HEADER]) or _ONE_PAGE.search(text) for text in texts):
+        return True
+    if _ONE_PAGE.search(filled_by(name, node, file)):
         return True
     if _is_given_by_batches(name, node, file):
         return True

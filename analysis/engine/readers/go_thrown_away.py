@@ -19,6 +19,8 @@ _SENT = re.compile(
 )
 _DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
 _PART = re.compile(r"(\w+)\[\w+\]")
+_CUT_OFF = re.compile(r"(?!\w*(?:[dD]igit|[nN]um))(\w+)\[(?::[^:\[\]]+|[^:\[\]]+:)\]")  # a text without its unit
+_KNOWN_AS = r"\bif\b[^\n{]*(?:[iI]s|[mM]atch|[vV]alid)\w*\(%s\b"  # a check of all of the text
 _CUT = re.compile(r"\s*:?=\s*strings\.(?:Split\w*|Fields\w*)\(")
 _MATCHED = re.compile(r"\s*:?=\s*(?:strings\.(?:Split\w*|Fields\w*)|[\w.]+\.FindStringSubmatch)\(")
 _RECORD = re.compile(r"(?:,\s*\w+)?\s*:?=\s*[\w.]+\.Read\(\)")  # of `encoding/csv`
@@ -60,6 +62,9 @@ def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
     if _SENT.search(given):
         return True
+    cut_off = _CUT_OFF.fullmatch(given)
+    if cut_off is not None:
+        return re.search(_KNOWN_AS % cut_off[1], text_before(call, file)) is None
     part = _PART.fullmatch(given)
     if part is not None:
         cut = _MATCHED if "ParseFloat" in file.callee(call) else _CUT  # a group of digits is a number

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.go_rows import FILLS, LONGEST_CALL
 from analysis.engine.readers.lookups import ASKED, Missing
 from analysis.engine.readers.reading import followed, short, text_before
 
@@ -13,9 +14,6 @@ _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
 _IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of echo
 _FIRST = re.compile(rb"(\w+)\[0\]")
 _GIVEN_LAST = re.compile(r"\b")
-_FILLS = re.compile(
-    r"\.\s*(?:Find|Scan|Select|SelectContext|All|Pluck|QueryRows\w*|StructScan)\((?:[^\n;]*)\Z|\.NewSelect\(\)[^\n;]*\.Model\([^\n;()]*\Z"
-)
 # A list that a store has given: `rows, err := s.parcels.Many(ctx, ids)`, `found := repo.ListBy(name)`.
 _ASKED_OF_STORE = re.compile(
     r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n;]*\)"
@@ -24,7 +22,6 @@ _ASKED_OF_STORE = re.compile(
 )
 _GIVES = re.compile(rb"(?:\breturn|=)\s+&?\Z")
 _GIVEN_ANEW = re.compile(r"\s*(?:=(?!=)|,\s*\w+\s*=(?!=))")
-LONGEST_CALL = 200  # characters of a call before what it fills
 _OUTSIDE = re.compile(
     r"(?i)^(?:c|ctx|gc|ec)\.(?:Must)?Get\([^()]*\)$|\.(?:Value|Locals)\([^()]*(?:\([^()]*\))?\)$|session\w*\.Get\([^()]*\)$|\[\"?[\w.]+\"?\]$"
 )
@@ -38,6 +35,8 @@ _PUT_KEY = re.compile(rb"\bWithValue\([^,\n]+,\s*([^,\n]+?)\s*,")
 _ENTRY = re.compile(r"\[\"[\w.]+\"\]$")
 _OF_VARIABLE = re.compile(r"(\w+)\.Value\(")
 _CONTEXT = re.compile(r"\s*:?=\s*[\w.]+\.Context\(\)|\s+context\.Context\b")
+_ABSENCE_DROPPED = re.compile(r"\s*,\s*_\s*:?=\s*([^\n]*)")
+_PASSES = re.compile(rb"\breturn\s+(?:\w+\.)*(?:Context\(\)|ctx)\s*\n|\.ServeHTTP\(\w+,\s*\w+\)\s*\n\s*return\b")
 _HELD = re.compile(r"(\w+)\.(?:Value|Interface)\(\)")
 
 
@@ -49,15 +48,17 @@ def look_at_assertion(assertion: Node, file: SourceFile) -> Iterator[Missing]:
         return  # a table of functions, which the program has made; what it asks for as what must be there
     if _TWO_RESULTS.search(before.rpartition(b"\n")[2]) or not _comes_from_outside(text, assertion, file):
         return
-    if _is_put_by_file(text, file):
+    is_left_out = _is_left_out(text, file)
+    if _is_put_by_file(text, file) and not is_left_out:
         return
+    is_asked = is_left_out or _SET_BEFORE.search(text) or _IS_OF_CONTEXT.search(_given_by(text, assertion, file))
     yield Missing(
         assertion,
         f"`{short(text)}` panics when the value is of another type or missing",
         # What runs before a handler puts there what it takes, as far as anybody can see from here.
-        confidence="low" if _is_of_program(text, assertion, file) else "medium",
+        confidence="low" if is_asked or _is_of_program(text, assertion, file) else "medium",
         suggestion="Take the second result (`value, ok := ...`) and answer with an error.",
-        data={"form": "assertion"} | (ASKED if _SET_BEFORE.search(text) or _IS_OF_CONTEXT.search(text) else {}),
+        data={"form": "assertion"} | (ASKED if is_asked else {}),
     )
 
 
@@ -70,7 +71,7 @@ def look_at_first(element: Node, file: SourceFile) -> Iterator[Missing]:
         return
     before = text_before(element, file)
     filled = list(followed(f"&{name}", before, _GIVEN_LAST, ""))[-1:]
-    if not filled or not _FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
+    if not filled or not FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
         filled = list(followed(name, before, _ASKED_OF_STORE, "_."))[-1:]
     if not filled:
         return
@@ -86,6 +87,26 @@ def _is_put_by_file(text: str, file: SourceFile) -> bool:
     """Whether the file itself puts a value into a context by the key that is asked for."""
     asked = _ASKED_KEY.search(text)
     return asked is not None and any(found[1].decode() == asked[1] for found in _PUT_KEY.finditer(file.source))
+
+
+def _is_left_out(text: str, file: SourceFile) -> bool:
+    """Whether the file puts a value into a context by the key that is asked for, but lets requests pass without it:
+    `if !known(r) { return r.Context() }` in front of that."""
+    asked = _ASKED_KEY.search(text)
+    puts = [each for each in _PUT_KEY.finditer(file.source) if asked is not None and each[1].decode() == asked[1]]
+    return bool(puts) and all(
+        _PASSES.search(file.source, file.scope_at(each.start(), each.end()).function.node.start_byte, each.start())
+        for each in puts
+    )
+
+
+def _given_by(text: str, assertion: Node, file: SourceFile) -> str:
+    """What is asserted; for a variable whose absence is thrown away, `v, _ := c.Get("user")`, what gave it."""
+    operand = text.rpartition(".(")[0]
+    if not operand.isidentifier():
+        return text
+    given = [each[1] for each in followed(operand, text_before(assertion, file), _ABSENCE_DROPPED, "_.")]
+    return given[-1] if given else ""
 
 
 def _is_of_program(text: str, assertion: Node, file: SourceFile) -> bool:
@@ -118,7 +139,7 @@ def _comes_from_outside(text: str, assertion: Node, file: SourceFile) -> bool:
     if not re.fullmatch(r"\w+", operand):
         is_asked = re.search(re.escape(operand) + r"\s*[!=]=\s*nil\b", before) or _has_asked_for(operand, before)
         return _OUTSIDE.search(operand) is not None and not is_asked
-    given = list(re.finditer(rf"\b{operand}\s*:?=\s*([^\n]*)", before))[-1:]
+    given = list(re.finditer(rf"\b{operand}\s*(?:,\s*_\s*)?:?=\s*([^\n]*)", before))[-1:]
     if not given or not _OUTSIDE.search(given[0][1].rstrip()):
         return False
     return not re.search(rf"\b{operand}\s*[!=]=\s*nil\b", before[given[0].end() :])

@@ -25,7 +25,7 @@ def is_begun_by_hand(text: str) -> bool:
 
 def unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Write, Write] | None:
     """The first two writes to different tables that one run may reach."""
-    if len({(write.label, write.row) for write in writes}) < 2:
+    if len({(write.label, write.row, write.verb == "deleted") for write in writes}) < 2:
         return None
     text = function_text(node_at(writes[0].start, root), file)
     if is_begun_by_hand(text) or (_RUNS_INSIDE.search(text) and "atomic" not in text):

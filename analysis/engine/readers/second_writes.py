@@ -48,6 +48,42 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
             yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
 
 
+def with_callees(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
+    """Functions that call two others in a row which write to different tables."""
+    alone = {
+        Callee(place.path, place.index): mark.data
+        for place, mark in found
+        if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
+    }
+    told = {Callee(place.path, place.index) for place, mark in found if mark.data["form"] in ("writes", "alone")}
+    for place, mark in found if alone else ():
+        if mark.data["form"] != "row" or Callee(place.path, place.index) in told:
+            continue
+        calls = [each.rpartition("@") for each in mark.data["calls"].split()]
+        writing = [(call, int(line), data) for call, _, line in calls if (data := _written_by(call, place, alone))]
+        first = next(
+            (each for each in writing if "found" not in each[2] and not CLAIMED.search(each[2]["table"])), None
+        )
+        second = next((each for each in writing if first and each[2]["table"] != first[2]["table"]), None)
+        if first is not None and second is not None and first[1] < second[1]:
+            here, there = _said(first[0], first[2], "is "), _said(second[0], second[2])
+            message = f"{here} and {there}, not in one transaction"
+            data = {"form": "writes"}
+            yield place, structs.replace(mark, line=first[1], message=message, confidence="low", data=data)
+
+
+def _said(call: str, written: Mapping[str, str], be: str = "") -> str:
+    return f"`{written['table']}` {be}{written['verb']} in `{call.rpartition('.')[2]}`"
+
+
+def _written_by(call: str, place: Place, alone: Mapping[Callee, Mapping[str, str]]) -> Mapping[str, str] | None:
+    """What the only function that a call can mean says of the table which it writes to."""
+    if _READS.match(call.rpartition(".")[2]):
+        return None
+    callees = place.codebase.calls.resolve(place.path, place.function, call)
+    return alone.get(callees[0]) if len(callees) == 1 else None
+
+
 def _writing_elsewhere(
     calls: list[str], mark: Mark, place: Place, alone: Mapping[Callee, Mapping[str, str]], codebase: Codebase
 ) -> Iterator[tuple[str, Mapping[str, str]]]:

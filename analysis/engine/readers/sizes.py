@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.names import named_thing
+from analysis.engine.readers.go_rows import filled_by
 from analysis.engine.readers.reading import assigned_values
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -49,7 +50,7 @@ _MANY = frozenset(
     companies addresses phones participants guests attendees leads deals banned existing cards boards issues commits
     repositories repos packages wallets views visits clicks purchases returns coupons ingredients recipes meals
     courses lessons scores persons applications enrollments ratings notes bookmarks activities statistics stats
-    conversations threads replies likes feedback audits incidents alerts""".split()
+    conversations threads replies likes feedback audits incidents alerts outbox outboxes""".split()
 )
 _MANY_OF_THEM = frozenset(word.removesuffix("s") for word in _MANY)  # `user` of `userIds`
 _OF_A_MAP = re.compile(r"\.(?:items|values|keys|entrySet|keySet|entries)$")
@@ -113,6 +114,8 @@ def is_loaded(expression: str, node: Node, file: SourceFile) -> bool:
     name = _name_of(expression)
     if _LOADED.search(expression) or not name.isidentifier():
         return _LOADED.search(expression) is not None
+    if expression == name and filled_by(name, node, file):
+        return True
     return any(_LOADED.search(file.text(each)[:400]) for each in assigned_values(name, node, file))
 
 

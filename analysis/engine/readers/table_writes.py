@@ -55,8 +55,10 @@ class Write(NamedTuple):
     is_guessed: bool = False  # what it writes to is known by the name of a variable alone
 
     def differs_from(self, other: "Write") -> bool:
-        """Whether it goes to another table, or to another row that the source tells apart."""
-        return self.label != other.label or bool(self.row and other.row and self.row != other.row)
+        """Whether it goes to another table, or to another row that the source tells apart: what is deleted is not what
+        is then made in its stead."""
+        is_moved = (self.verb, other.verb) == ("deleted", "inserted")
+        return self.label != other.label or is_moved or bool(self.row and other.row and self.row != other.row)
 
 
 def writes_by_function(file: SourceFile) -> Mapping[int, list[Write]]:

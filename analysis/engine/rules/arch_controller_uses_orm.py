@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from analysis.engine.calls import Callee
 from analysis.engine.codebase import REQUEST, Codebase
 from analysis.engine.facts import FileFacts, Query
+from analysis.engine.function_names import SHARED_PACKAGES
 from analysis.engine.graph import LayerPlace, assign_layers
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -77,6 +79,7 @@ _HANDLER_LAYER = re.compile(r"^(api|web|http|controllers?|handlers?|routes?|view
 _SERVICE_FILE = re.compile(
     r"(^|/)(services?|repositor(y|ies)|use[-_]?cases?|application)(/|\.\w+$)|(Service|Repository)\.\w+$"
     r"|[._-](service|repository|repo|store|dao)\.\w+$"
+    r"|(^|/)(stores?|repos?|dao)(/[^/]+|_\w+)?\.go$"  # in other languages a store may hold the state of a page
 )
 _STATUS = re.compile(r"(?:^|[._])(?:status|check)$", re.IGNORECASE)
 _HEALTH = re.compile(r"health|readiness|liveness|\bping\b|\b(?:is_?)?(?:ready|alive)$", re.IGNORECASE)
@@ -178,10 +181,17 @@ def _is_service_file(path: str) -> bool:
 
 
 def _is_custom(codebase: Codebase, handlers: dict[str, FileFacts]) -> bool:
-    """Whether at least half of the handler files import a service or repository."""
+    """Whether at least half of the handler files import a service or repository, or call one of their own package."""
     through = sum(
         1
-        for path in handlers
+        for path, facts in handlers.items()
         if any(_is_service_file(edge.target) for edge in codebase.graph.imports_of(path) if edge.runtime)
+        or (facts.language in SHARED_PACKAGES and _calls_a_service(path, facts, codebase))
     )
     return bool(handlers) and through >= _SHARE_OF_A_CUSTOM * len(handlers) and through > 0
+
+
+def _calls_a_service(path: str, facts: FileFacts, codebase: Codebase) -> bool:
+    """Whether a function of the file calls one of a service, which needs no import where it stands beside it."""
+    callees = (each for index in range(len(facts.functions)) for each in codebase.calls.callees(Callee(path, index)))
+    return any(_is_service_file(each.path) for each in callees)

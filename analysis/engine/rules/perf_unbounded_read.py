@@ -224,7 +224,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """What a request can send; a tool reads what its user gives it."""
     if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _HELPERS.search(place.path):
         return None
-    if place.facts.language == "go" and any(codebase.summaries(_limits_all).values()):
+    is_sent = mark.confidence != "low"  # and no answer of a service
+    if is_sent and place.facts.language == "go" and any(codebase.summaries(_limits_all).values()):
         return None  # a handler around all others
     return place.finding(mark) if mark.data or place.in_request_path else None
 

@@ -138,8 +138,9 @@ _DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
 _GO_AGAIN = re.compile(
-    rb"if\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{[^{}]*\breturn\s+(?:\w+\.)?(\w+)\(([^(){}\n]*)\)\s*\}"
+    rb"if\s+(?![^{\n]*==\s*nil)[^{\n]*(?:\w*[eE]rr\b|\.StatusCode\b)[^{\n]*\{[^{}]*\breturn\s+(?:\w+\.)?(\w+)\(([^(){}\n]*)\)\s*\}"
 )
+_ENDS_IN_GO = re.compile(r"ctx\.(?:Err|Done)\(|\b(?:attempt|deadline)", re.IGNORECASE)
 _NO_ARGUMENTS = re.compile(r"\(\s*\)")
 _NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|count|[-+] ?1\b|depth|left")
 
@@ -344,7 +345,7 @@ def look_at_catch(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_go_recursion(statement: Node, file: SourceFile) -> Iterator[Mark]:
-    """`if err != nil { return load(key) }` in `load` itself."""
+    """`if err != nil { return load(key) }` in `load` itself, also for some failures only."""
     again = _GO_AGAIN.match(file.source, statement.start_byte)
     name = function_name(statement, file)
     if again is None or again[1].decode() != name.rpartition(".")[2]:
@@ -354,8 +355,22 @@ def look_at_go_recursion(statement: Node, file: SourceFile) -> Iterator[Mark]:
     function = file.functions[file.function_of(statement)]
     if not given <= {each.name for each in file.dialect.parameters(function.node, file)}:
         return
-    if _REMOTE.search(text_before(statement, file)) and not (_NEXT_ATTEMPT.search(body) or _OPTIMISTIC.search(body)):
-        yield file.mark(RULE.id, statement, f"`{name}` calls itself again when it fails, without a limit")
+    before = text_before(statement, file)
+    if _NEXT_ATTEMPT.search(body) or _OPTIMISTIC.search(body) or _ENDS_IN_GO.search(before):
+        return
+    short_name, calls = name.rpartition(".")[2], [each for each in within(statement) if each.type in _CALLS]
+    call = next((each for each in calls if file.callee(each).rpartition(".")[2] == short_name), statement)
+    data = None if _REMOTE.search(before) else _called_before(statement, short_name, file)
+    yield file.mark(RULE.id, call, f"`{name}` calls itself again when it fails, without a limit", data=data)
+
+
+def _called_before(statement: Node, own: str, file: SourceFile) -> dict[str, str]:
+    """What the function calls up to a statement, for want of a name that tells of something remote."""
+    function = file.enclosing_function(statement) or statement
+    names = (
+        file.callee(each) for each in within(function) if each.type in _CALLS and each.end_byte <= statement.end_byte
+    )
+    return {"calls": " ".join(dict.fromkeys(each for each in names if " " not in each and not each.endswith(own)))}
 
 
 def _told(read: Callable[[Node, SourceFile], str]) -> Look:

@@ -15,11 +15,12 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import checked_files, checked_keys, checked_maps
 from analysis.engine.readers.checked_calls import call_act, made_row
+from analysis.engine.readers.checked_calls_go import CHECK, go_calls
 from analysis.engine.readers.checked_files import FileAct
 from analysis.engine.readers.checked_maps import MapAct
 from analysis.engine.readers.checked_rows import RowAct, java_act, may_make, script_act
 from analysis.engine.readers.checked_rows_drizzle import drizzle_act
-from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act
+from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act, go_switch_act
 from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
 from analysis.engine.readers.handlers import is_caught
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -128,6 +129,16 @@ def look_at_go(branch: Node, file: SourceFile) -> Iterator[Mark]:
     yield from _row(go_act(branch, file), branch, file)
     yield from _map(checked_keys.go_act(branch, file), branch, file)
     yield from _file(checked_files.go_act(branch, file), branch, file)
+
+
+def look_at_go_calls(branch: Node, file: SourceFile) -> Iterator[Mark]:
+    calls = go_calls(branch, file)
+    if calls is not None and go_act(branch, file) is None:
+        yield _at(file.line(branch), branch, file, "", _ROW_FIX["go"], **calls)
+
+
+def look_at_go_switch(switch: Node, file: SourceFile) -> Iterator[Mark]:
+    yield from _row(go_switch_act(switch, file), switch, file)
 
 
 def look_at_read_lock(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -253,6 +264,9 @@ def _at(line: int, node: Node, file: SourceFile, message: str, fix: str, *, conf
     )
 
 
+# What a method that makes a row is mostly called after.
+_MAKES_IN_GO = (b".Create", b".Insert", b".Save", b".Add", b".Persist", b".Register", b".Store", b".Put", b".Book")
+
 WATCHES = (
     Watch(
         "if",
@@ -320,5 +334,7 @@ WATCHES = (
         ),
         starts=_GO,
     ),
+    Watch("if", look_at_go_calls, GO, needs=_MAKES_IN_GO, starts=CHECK),
+    Watch("switch", look_at_go_switch, GO, needs=(b"ErrRecordNotFound", b"ErrNoRows", b"ErrNoDocuments")),
     Watch("call", look_at_read_lock, GO, names=frozenset({"RLock"})),
 )

@@ -11,6 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_pools import OPENS, without_limit
 from analysis.engine.readers.go_results import helps_tests
 from analysis.engine.readers.reading import assigned_values, declarations, followed, function_name, function_text
 from analysis.engine.readers.transactions import typed
@@ -241,6 +242,15 @@ def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
         )
 
 
+def look_at_go_pool(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`sql.Open("mysql", "reader@tcp(rows)/stock")`: the driver waits for a silent server as long as it takes."""
+    driver = without_limit(call, file)
+    if driver:
+        fix = "connect_timeout" if driver == "postgres" else "timeout=5s&readTimeout=30s&writeTimeout=30s"
+        message = f"The pool of `{driver}` has no time limit in its address: a silent server holds whoever asks"
+        yield file.mark(RULE.id, call, message, suggestion=f"Set `{fix}` in the address.")
+
+
 def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     if not file.source.startswith(b"http.Server{", literal.start_byte):
         return
@@ -366,6 +376,7 @@ WATCHES = (
     Watch("call", look_at_waiting, PYTHON, names=frozenset({"get", "result"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _SCRIPT)),
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
+    Watch("call", look_at_go_pool, GO, needs=(b'"mysql"', b'"postgres"', b"driver/mysql"), names=OPENS),
     Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),
     Watch("program", look_at_stub, JAVA, needs=(b"BlockingStub",)),
     Watch("call", look_at_java, JAVA, names=frozenset({"get", "join", "await", "take"})),

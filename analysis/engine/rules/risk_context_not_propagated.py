@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.fresh_contexts import CANCELS, has_own_limit, is_meant, is_started, is_taken_over
 from analysis.engine.readers.go_results import bound_names, helps_tests
-from analysis.engine.readers.reading import function_name, text_after, text_before
+from analysis.engine.readers.reading import followed, function_name, text_after, text_before
 from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
@@ -74,7 +74,8 @@ _WITHOUT = {
 }
 _CONNECTS_AT_ONCE = re.compile(r"net\.Dial\(\s*\"(?:udp|unix|ip)")
 _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
-_HANDLE = re.compile(r"(^|\.)(db|DB|tx|conn|stmt)\.\w+$")
+_HANDLE = re.compile(r"(?:^|\.)(?:(?P<known>db|DB|tx|conn|stmt)|(?P<named>\w+))\.\w+$")
+_OF_A_HANDLE = re.compile(rb"[ \t]+\*(?:sql|sqlx)\.(?:DB|Tx|Conn|Stmt)\b")
 _ON_ITS_OWN = re.compile(
     r"(?i)(?:^|\.)(?:start|run|loop|work|serve|consume|poll|watch|new[A-Z_]|open|connect|init|setup|must|migrate)"
     r"|async|background|worker|job|cron"
@@ -153,7 +154,12 @@ def _outlives(after: str) -> bool:
 def _is_of_sql(callee: str, file: SourceFile) -> bool:
     """Whether it is called on a handle of `database/sql`; GORM's carries its context with it."""
     imported = file.bindings.values()
-    return "database/sql" in imported and "gorm.io/gorm" not in imported and _HANDLE.search(callee) is not None
+    handle = _HANDLE.search(callee)
+    if handle is None or "database/sql" not in imported or "gorm.io/gorm" in imported:
+        return False
+    if handle["known"] or callee.rpartition(".")[2] not in _DATABASE:
+        return bool(handle["known"])
+    return next(followed(handle["named"].encode(), file.source, _OF_A_HANDLE, b"_."), None) is not None
 
 
 def _takes_context(call: Node, file: SourceFile) -> bool:

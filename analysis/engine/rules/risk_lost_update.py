@@ -14,8 +14,9 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.models import IndexedModel
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
-from analysis.engine.readers import locks
-from analysis.engine.readers.reading import declarations, followed, short, text_before
+from analysis.engine.readers import go_row_writes, locks
+from analysis.engine.readers.go_row_writes import writes_back
+from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
 from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, number_read, sign_of
 from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
 from analysis.engine.readers.row_versions import NEEDS, versioned
@@ -81,6 +82,8 @@ _UPDATES_ROW = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET_TO = re.compile(r"(\w+)[`\"\\]*\s*=\s*(?:\?|\$\d|%s|:\w|@\w|%\()")
+_ASKED_OF_STORE = r"(?<![\w.])%s,\s*err\s*:?=\s*(?:\w+\.)+\w+\("
+_GIVEN_TO = r"(?<![\w.])(?P<call>(?:\w+\.)+\w+)\((?P<before>[^()\n]*?)(?<![\w.&])&?%s\s*[,)]"
 _ISOLATED = re.compile(r"(?i)serializable|repeatable")
 _VERSIONS = frozenset({"version", "lock_version", "row_version"})
 _TOLD_OF_VERSIONS = frozenset({"sqlalchemy", "jpa", "typeorm", "sequelize"})  # else a column is like any other
@@ -110,8 +113,27 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     if name.startswith("_"):
         return  # no column
     saved = saved_on(owner, change, file) or updated_on(owner, name, change, file)
-    if saved and not is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
+    if not saved and file.language == "go":
+        yield from _handed_on(change, owner, name, sign, file)
+    elif saved and not is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
         yield _mark(change, owner, name, sign, file, saved)
+
+
+def _handed_on(change: Node, owner: str, name: str, sign: str, file: SourceFile) -> Iterator[Mark]:
+    """Go: the row is loaded, changed, and given to a method of the project, which may write it: `judge` knows."""
+    after = text_after(change, file)
+    given = re.search(_GIVEN_TO % re.escape(owner), after) if "(ctx, " in after else None
+    if given is None or not _is_asked_of_store(owner, text_before(change, file)) or is_safe(owner, change, file):
+        return
+    line = file.lines.of(change.end_byte) + after[: given.start()].count("\n")
+    mark = _mark(change, owner, name, sign, file, line)
+    data = mark.data | {"given": f"{given['call']}@{given['before'].count(',')}"}
+    yield structs.replace(mark, confidence="medium", data=data)
+
+
+def _is_asked_of_store(owner: str, before: str) -> bool:
+    """Go: whether a method gives the row, whatever it is called: `tank, err := p.tanks.ByCode(ctx, code)`."""
+    return is_loaded(owner, before) or re.search(_ASKED_OF_STORE % re.escape(owner), before) is not None
 
 
 def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
@@ -263,6 +285,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     entry = _loaded_as(mark, place) or codebase.models.named(mark.data["model"])
     if entry is not None and _is_versioned(entry.model, codebase):
         return None
+    if "given" in mark.data:
+        call, _, position = mark.data["given"].rpartition("@")
+        if not writes_back(call, int(position), mark.data["column"], place):
+            return None
     confidence = Confidence(mark.confidence) if mark.confidence else None
     if "flushed" in mark.data and (entry is None or entry.model.orm != "jpa"):
         return None  # only JPA writes at the commit what nobody saves
@@ -353,6 +379,7 @@ _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
 _SAVES_OF_GO = (b".Save(", b".Update", b".NewUpdate(", b"UPDATE ")
+_SAVES_OR_HANDS_ON = (*_SAVES_OF_GO, b"(ctx, ")
 
 WATCHES = (
     Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=_ADDED),
@@ -365,16 +392,18 @@ WATCHES = (
     Watch("call", look_at_go_update, GO, names=frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns"})),
     Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
     Watch("assignment_expression", look, JAVA, needs=_SAVES, starts=_CHANGED_IN_JAVA),
-    Watch("inc_statement", look, GO, needs=_SAVES_OF_GO, starts=_STEPPED),
+    Watch("inc_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_STEPPED),
+    Watch("dec_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_STEPPED),
     Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
     Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
-    Watch("assignment_statement", look, GO, needs=_SAVES_OF_GO, starts=_ADDED),
-    Watch("assignment_statement", look, GO, needs=_SAVES_OF_GO, starts=_SELF),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_ADDED),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_SELF),
     Watch("assignment_statement", look_at_copy, GO, needs=_SAVES_OF_GO, starts=_COPIED),
     Watch("call", look_at_statement, PYTHON, names=frozenset({"execute"})),
     Watch("call", look_at_statement, SCRIPT, names=frozenset({"query", "execute", "run", "none"})),
     Watch("call", look_at_statement, JAVA, names=frozenset({"update"})),
     Watch("call", look_at_statement, GO, names=frozenset({"Exec", "ExecContext", "MustExec"})),
+    *go_row_writes.WATCHES,
     *(Watch(root, look_at_versions, languages, needs=NEEDS[languages]) for languages, root in _ROOTS),
     Watch("expression_statement", look_at_setter, JAVA, needs=(*_SAVES, b"@Transactional"), starts=_SETS),
 )

@@ -15,6 +15,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
 from analysis.engine.readers.branches import calls_apart, is_explained
+from analysis.engine.readers.calls_in_a_row import calls_in_a_row
 from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.go_handlers import may_be_reached
 from analysis.engine.readers.java_stores import has_proxies, keeps_only_documents
@@ -22,7 +23,7 @@ from analysis.engine.readers.parted_writes import is_begun_by_hand, unprotected
 from analysis.engine.readers.proxied_calls import self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
 from analysis.engine.readers.repeatable_writes import comes_out_alike, finds_or_makes, is_upsert
-from analysis.engine.readers.second_writes import with_callee, with_commits
+from analysis.engine.readers.second_writes import with_callee, with_callees, with_commits
 from analysis.engine.readers.session_commits import committed, half_done
 from analysis.engine.readers.table_writes import Write, writes_by_function
 from analysis.engine.readers.transaction_callers import called_in_transactions
@@ -130,6 +131,16 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
 
 
+def look_at_row(function: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: a function that opens no transaction and calls several others in a row, which may write."""
+    body = function.child_by_field_name("body")
+    if body is None or function.type == "func_literal" or is_begun_by_hand(file.text(function)):
+        return
+    calls = [f"{name}@{line}" for name, line in calls_in_a_row(body, file)]
+    if len(calls) > 1:
+        yield file.mark(RULE.id, body, "", data={"form": "row", "calls": " ".join(calls)}, suggestion=_FIX["go"])
+
+
 def _needed(write: Write) -> dict[str, str]:
     return {"needs": write.needs} if write.needs else {}
 
@@ -219,6 +230,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
     heard.extend(with_callee(found, codebase))
+    heard.extend(with_callees(found, codebase))
     heard.extend(with_commits(found, codebase))
     told = {(place.path, place.index) for place, _ in heard}
     heard.extend(each for each in with_declared(RULE.id, codebase) if (each[0].path, each[0].index) not in told)
@@ -299,6 +311,7 @@ WATCHES = (
     Watch("module", look_at_commits, PYTHON, needs=(b".commit()",)),
     *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in _ROOTS),
     Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
+    Watch("function", look_at_row, GO, needs=(b"(ctx, ", b".Context(), ")),
     Watch("call", look_at_begin, GO, names=frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx"})),
     Watch("function", look_at_method, JAVA, needs=(b"@Transactional",)),
 )

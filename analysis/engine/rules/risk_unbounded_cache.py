@@ -224,10 +224,21 @@ def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_go_field(field: Node, file: SourceFile) -> Iterator[Mark]:
-    """A map in a struct that lives as long as the server: that there is one of it is a guess."""
+    """A map in a struct that lives as long as the server: that there is one of it is a guess, unless the package
+    makes one for all."""
     name = file.source[field.start_byte : field.end_byte].split(None, 1)[0].decode("utf-8", "replace")
-    if _CACHE_NAME.search(name):
-        yield from _grown(name, field, file, form="field", owner=_OF_SOMETHING)
+    is_of_the_only_one = _is_of_the_only_one(field, file)
+    if is_of_the_only_one or _CACHE_NAME.search(name):
+        yield from _grown(name, field, file, form="field", owner=_OF_SOMETHING, of_bean=is_of_the_only_one)
+
+
+def _is_of_the_only_one(field: Node, file: SourceFile) -> bool:
+    """Whether a variable of the package holds an object of the struct: `var shared = NewGroup(load)`."""
+    kind = file.scope_of(field).node.child_by_field_name("name")
+    if kind is None or not file.mentions(b"\nvar "):
+        return False
+    made = rb"^var\s+\w+[^\n=]*=\s*(?:&?KIND\{|new\(KIND\)|[nN]ewKIND\()".replace(b"KIND", file.text(kind).encode())
+    return re.search(made, file.source, re.MULTILINE) is not None
 
 
 def look_at_class(assignment: Node, file: SourceFile) -> Iterator[Mark]:

@@ -97,7 +97,10 @@ _OF_A_VERSION = re.compile(
     r"(?i)^[vur]?\d|__|schema|init|setup|install|bootstrap|structure|dump|patch|update|alter|import"
 )
 MOST_OF_A_SCRIPT = 50  # statements of a file that are told
-_SCRATCH = ("tmp", "temp", "staging", "scratch")
+# Tables that hold what is thrown away anyway, by a whole word of their name: not `attempts`, not `templates`.
+_SCRATCH = re.compile(
+    r"(?i)(?<![a-z])(?:tmp|(?:temp(?:orary)?|staging|scratch)(?![a-z]))|(?-i:[a-z](?:Tmp|Temp|Staging)(?![a-z]))"
+)
 
 
 def look_at_sql(source: str) -> Iterator[Mark]:
@@ -171,7 +174,7 @@ def _of_script(mark: Mark, path: str, codebase: Codebase) -> Finding | None:
     model = schema.name if schema is not None else table
     volume = codebase.volumes.of(table, model)
     is_known = schema is not None or is_large(volume) or mark.data["operation"] == "update"
-    if not is_known or any(word in table.lower() for word in _SCRATCH) or _ONE_ROW.search(table):
+    if not is_known or _SCRATCH.search(table) or _ONE_ROW.search(table):
         return None
     if columns and (not is_large(volume) or any(schema.is_key(each) for each in columns if schema is not None)):
         return None
@@ -198,7 +201,7 @@ def _is_unscoped(site: QuerySite, declared: frozenset[tuple[str, str]]) -> bool:
     looks_small = site.looks_small or SMALL.search(query.model.removesuffix("Entity")) is not None
     if not is_large(site.volume) and (looks_small or _says_all(site)):
         return False  # one row, or all are meant and the name says so
-    if "limited" in site.notes or any(word in site.table.lower() for word in _SCRATCH):
+    if "limited" in site.notes or _SCRATCH.search(site.table):
         return False
     if _ONE_ROW.search(site.table or query.model):
         return False

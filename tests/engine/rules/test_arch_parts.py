@@ -257,6 +257,19 @@ class TestControllerUsesOrm:
 
         assert finding.severity is Severity.INFO
 
+    @pytest.mark.parametrize("beside", ["service", "store"])
+    @pytest.mark.parametrize(("asked", "lines"), [("h.svc.All()", [5]), ("h.names", [])])
+    def test_services_beside_the_handlers_of_a_package_of_go(self, asked, lines, beside):
+        head = 'import "net/http"\nfunc (h *handler) show(w http.ResponseWriter, r *http.Request) {\n\t'
+        files = {
+            "seats/handler.go": f"package seats\n{head}use({asked})\n}}\ntype handler struct {{ svc *Service }}\n",
+            f"seats/{beside}.go": "package seats\ntype Service struct{}\nfunc (s *Service) All() { keep() }\n",
+            "halls/handler.go": f'package halls\nimport "database/sql"\n{head}h.db.Query("SELECT id FROM halls")\n}}\n',
+        }
+        read = {path: extract(text.encode(), "go") for path, text in files.items()}
+
+        assert [each.line for each in found(arch_controller_uses_orm, read)] == lines
+
     @pytest.mark.parametrize(
         ("files", "policy"),
         [

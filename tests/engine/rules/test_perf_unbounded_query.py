@@ -482,3 +482,12 @@ def test_a_statement_that_grows_in_a_variable(added, found):
     )
     table = {"db/schema.sql": "CREATE TABLE orders (id bigint primary key, total int);"}
     assert [each.line for each in findings_of(RULE, {"src/Orders.java": source, **table})] == found
+
+
+@pytest.mark.parametrize(("table", "count"), [("outbox", 1), ("sandbox", 0)])
+def test_what_waits_to_be_sent_grows(table, count):
+    source = (
+        "package a\nfunc (s *Store) all(ctx context.Context) ([]Row, error) {\n\tvar rows []Row\n"
+        f"\terr := s.db.SelectContext(ctx, &rows, `SELECT id, body FROM {table} ORDER BY id`)\n\treturn rows, err\n}}\n"
+    )
+    assert len(findings_of(RULE, {"shop/a.go": source})) == count

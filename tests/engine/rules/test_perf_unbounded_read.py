@@ -126,6 +126,20 @@ def test_a_handler_around_all_others_may_set_the_limit():
     assert findings_of(RULE, {"a/take.go": read, "a/limit.go": around}) == []
 
 
+def test_a_limit_on_requests_is_none_on_what_services_answer():
+    read = (
+        'package a\n\nimport (\n\t"io"\n\t"net/http"\n)\n\n'
+        "func show(w http.ResponseWriter, r *http.Request) {\n\tanswer, _ := http.Get(address)\n"
+        "\tdata, _ := io.ReadAll(answer.Body)\n\tuse(data)\n}\n"
+    )
+    around = (
+        'package a\n\nimport "net/http"\n\nfunc Limit(next http.Handler) http.Handler {\n'
+        "\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {\n"
+        "\t\tr.Body = http.MaxBytesReader(w, r.Body, 9)\n\t\tnext.ServeHTTP(w, r)\n\t})\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"a/show.go": read, "a/limit.go": around})] == [10]
+
+
 def test_the_request_of_echo():
     source = (
         'package a\n\nimport (\n\t"io"\n\t"github.com/labstack/echo/v4"\n'

@@ -161,7 +161,12 @@ def test_python_that_tries_again(source, lines):
 @pytest.mark.parametrize(
     ("body", "lines"),
     [
-        ("v, err := client.Get(key)\nif err != nil {\nreturn load(key)\n}\nreturn v", [4]),
+        ("v, err := client.Get(key)\nif err != nil {\nreturn load(key)\n}\nreturn v", [5]),
+        ("v, err := client.Get(key)\nif errors.Is(err, errBusy) {\nreturn load(key)\n}\nreturn v", [5]),
+        ("v, err := client.Get(key)\nif v.StatusCode >= 500 {\nlog(v)\nreturn load(key)\n}\nreturn v", [6]),
+        ("v, err := client.Get(key)\nif err == nil {\nreturn load(key)\n}\nreturn v", []),
+        ("if ctx.Err() != nil {\nreturn nil\n}\nv, err := client.Get(key)\nif err != nil {\nreturn load(key)\n}", []),
+        ("v, err := client.Get(key)\nif errors.Is(err, errConflict) {\nreturn load(key)\n}\nreturn v", []),
         ("v, err := client.Get(key)\nif err != nil {\nreturn load(other)\n}\nreturn v", []),
         ("v, err := client.Get(key)\nif err != nil {\nreturn wrap(key)\n}\nreturn v", []),
         ("for range 3 {\nif err := client.Send(key); err == nil {\nreturn nil\n}\n}\nreturn nil", [3]),
@@ -477,3 +482,13 @@ def test_a_number_that_nobody_asks_is_no_limit(counts, count):
         f"try {{ return client.fetch(country); }} catch (IOException e) {{ {counts} }}\n}} }} }}\n"
     )
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(("asked", "count"), [("http.Get(key)", 1), ("sum(key)", 0)])
+def test_a_method_of_go_that_calls_itself_when_another_one_fails(asked, count):
+    source = (
+        'package a\nimport "net/http"\nfunc (m *Mill) grind(key string) error {\n\terr := m.turn(key)\n'
+        "\tif errors.Is(err, errStuck) {\n\t\treturn m.grind(key)\n\t}\n\treturn err\n}\n"
+        f"func (m *Mill) turn(key string) error {{\n\t_, err := {asked}\n\treturn err\n}}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"mill/a.go": source})] == [6] * count

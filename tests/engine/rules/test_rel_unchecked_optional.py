@@ -868,3 +868,36 @@ def test_a_constant_map_whose_keys_come_and_go_is_no_table(behind, count):
         f"  void g(String name) {{ {behind} }}\n}}\n"
     )
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("asked", "confidences"),
+    [
+        ('v, _ := c.Get("user")\n\tuser := v.(*User)', ["low"]),
+        ('v, ok := c.Get("user")\n\tif !ok {\n\t\treturn\n\t}\n\tuser := v.(*User)', []),
+        ('v, _ := c.Get("user")\n\tif v == nil {\n\t\treturn\n\t}\n\tuser := v.(*User)', []),
+        ('v, _ := load("user")\n\tuser := v.(*User)', []),
+    ],
+)
+def test_a_value_whose_absence_go_throws_away(asked, confidences):
+    source = GIN.replace("user := %s", asked)
+    assert [each.confidence for each in findings_of(RULE, {"a.go": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        ("if !known(r) {\n\t\treturn r.Context()\n\t}\n\t", 1),
+        ("if !known(r) {\n\t\tnext.ServeHTTP(w, r)\n\t\treturn nil\n\t}\n\t", 1),
+        ("if !known(r) {\n\t\treturn nil\n\t}\n\t", 0),
+        ("", 0),
+    ],
+)
+def test_a_value_that_the_file_puts_into_the_context_for_some_only(before, count):
+    put = (
+        f"func with(r *http.Request) context.Context {{\n\t{before}"
+        "return context.WithValue(r.Context(), userKey, load(r))\n}\n"
+    )
+    source = HANDLER % "use(owner(r.Context()))" + put
+    source += "func owner(ctx context.Context) *User {\n\treturn ctx.Value(userKey).(*User)\n}\n"
+    assert len(findings_of(RULE, {"a.go": source})) == count

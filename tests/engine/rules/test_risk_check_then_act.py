@@ -734,6 +734,7 @@ def test_a_repository_that_is_given_is_known_by_its_name_or_type(source, line):
         ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.SetNX(ctx, key, owner, ttl)\n}", []),
         ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, other, owner, ttl)\n}", []),
         ("n, err := rdb.Exists(ctx, key).Result()\nif n == 0 {\nreturn errMissing\n}", []),
+        ('n, err := rdb.Exists(ctx, "lane:"+key).Result()\nif n == 0 {\nrdb.Set(ctx, "lane:"+key, owner, ttl)\n}', [5]),
         ("n, err := rdb.LLen(ctx, key).Result()\nif n == 0 {\nrdb.Set(ctx, key, owner, ttl)\n}", []),
     ],
 )
@@ -871,3 +872,85 @@ def test_a_table_that_the_code_makes_says_whether_a_row_can_come_twice():
     source = tables + f"def berth(conn, ship):\n    conn.executescript(TABLES)\n    {SQL_CHECKS['at once']}\n"
     source += '    conn.execute("INSERT INTO berths (ship) VALUES (?)", (ship,))\n'
     assert [str(each.severity) for each in findings_of(RULE, {"harbour/berths.py": source})] == ["info"]
+
+
+GO_SEATS = """package hall
+
+import "database/sql"
+
+type Seats struct{ db *sql.DB }
+
+func (s *Seats) Taken(ctx context.Context, no int) (bool, error) {
+	var taken bool
+	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM seats WHERE no = $1)`, no).Scan(&taken)
+	return taken, err
+}
+
+func (s *Seats) ByNo(ctx context.Context, no int) (Seat, error) {
+	var seat Seat
+	err := s.db.QueryRowContext(ctx, `SELECT id, no FROM seats WHERE no = $1`, no).Scan(&seat.ID, &seat.No)
+	return seat, err
+}
+
+func (s *Seats) Add(ctx context.Context, seat Seat) error {
+	_, err := s.db.ExecContext(ctx, `INSERT INTO seats (no) VALUES ($1)`, seat.No)
+	return err
+}
+
+func (s *Seats) AddHall(ctx context.Context, seat Seat) error {
+	_, err := s.db.ExecContext(ctx, `INSERT INTO halls (no) VALUES ($1)`, seat.Hall)
+	return err
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (
+            "taken, err := d.seats.Taken(ctx, seat.No)\nif taken {\nreturn errTaken\n}\nreturn d.seats.Add(ctx, seat)",
+            [7],
+        ),
+        ("taken, err := d.seats.Taken(ctx, seat.No)\nif !taken {\nreturn d.seats.Add(ctx, seat)\n}", [5]),
+        ("taken, err := d.seats.Taken(ctx, seat.No)\nif taken {\nlog(seat)\n}\nreturn d.seats.Add(ctx, seat)", []),
+        ("taken, err := d.seats.Taken(ctx, seat.No)\nif !taken {\nreturn d.seats.AddHall(ctx, seat)\n}", []),
+        ("taken, err := d.seats.Taken(ctx, seat.No)\nif !taken {\nreturn d.seats.Add(ctx, other)\n}", []),
+        ("mu.Lock()\ntaken, err := d.seats.Taken(ctx, seat.No)\nif !taken {\nreturn d.seats.Add(ctx, seat)\n}", []),
+        (
+            "taken, err := d.seats.Taken(ctx, seat.No)\nif taken {\nreturn errTaken\n}\n"
+            "err = d.seats.Add(ctx, seat)\nif db.IsUnique(err) {\nreturn errTaken\n}",
+            [],
+        ),
+        (
+            "_, err := d.seats.ByNo(ctx, seat.No)\nif errors.Is(err, errNone) {\nreturn d.seats.Add(ctx, seat)\n}",
+            [5],
+        ),
+        ("_, err := d.seats.ByNo(ctx, seat.No)\nif err == nil {\nreturn errTaken\n}\nd.seats.Add(ctx, seat)", [7]),
+        ("_, err := d.seats.ByNo(ctx, seat.No)\nif err != nil {\nreturn err\n}\nd.seats.Add(ctx, seat)", []),
+    ],
+)
+def test_what_a_service_of_go_asks_its_store(body, lines):
+    desk = f"package hall\n\nfunc (d *Desk) Book(ctx context.Context, seat Seat) error {{\n{body}\n}}\n"
+    desk = desk.replace("\n\nfunc", "\nfunc") + "\ntype Desk struct{ seats *Seats }\n"
+    found = findings_of(RULE, {"hall/seats.go": GO_SEATS, "hall/desk.go": desk})
+    assert [each.line for each in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("cases", "lines"),
+    [
+        (
+            "case err == nil:\nreturn nil\ncase !errors.Is(err, gorm.ErrRecordNotFound):\nreturn err\n}\ndb.Create(&s)",
+            [11],
+        ),
+        ("case errors.Is(err, gorm.ErrRecordNotFound):\nreturn db.Create(&s).Error\n}", [7]),
+        ("case err == nil:\nlog(s)\ncase !errors.Is(err, gorm.ErrRecordNotFound):\nreturn err\n}\ndb.Create(&s)", []),
+        ("case errors.Is(err, gorm.ErrRecordNotFound):\nreturn errMissing\n}\ndb.Create(&s)", []),
+    ],
+)
+def test_cases_of_go_that_tell_what_is_missing(cases, lines):
+    source = (
+        "package a\nfunc f(db *gorm.DB, no int) error {\nvar s Seat\n"
+        f'err := db.Where("no = ?", no).First(&s).Error\nswitch {{\n{cases}\nreturn nil\n}}\n'
+    )
+    assert lines_of(RULE, source, "go") == lines

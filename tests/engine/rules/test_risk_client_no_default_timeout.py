@@ -352,3 +352,37 @@ def test_databases_of_which_the_address_is_known(call, told):
 def test_an_engine_that_only_its_function_uses_does_not_live_long(end, count):
     source = f"from sqlalchemy import create_engine\n\ndef ships(url):\n    engine = create_engine(url)\n    {end}\n"
     assert len(findings_of(RULE, {"harbour/links.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("opened", "confidences"),
+    [
+        ('sql.Open("mysql", "reader:x@tcp(rows:3306)/stock?parseTime=true")', ["medium"]),
+        ('sql.Open("postgres", "postgres://rows:5432/stock?sslmode=disable")', ["medium"]),
+        ('sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/stock", user, word, host))', ["medium"]),
+        ('sqlx.Connect("mysql", "reader:x@tcp(rows:3306)/stock")', ["medium"]),
+        ('gorm.Open(mysql.Open("reader:x@tcp(rows:3306)/stock"), &gorm.Config{})', ["medium"]),
+        ('sql.Open("mysql", "reader:x@tcp(rows:3306)/stock?timeout=5s&readTimeout=30s")', []),
+        ('sql.Open("postgres", "host=rows dbname=stock connect_timeout=5")', []),
+        ('sql.Open("mysql", address)', []),
+        ('sql.Open("sqlite3", "stock.db")', []),
+        ('sql.Open("pgx", "postgres://rows:5432/stock")', []),
+    ],
+)
+def test_a_pool_of_go_without_a_limit_in_its_address(opened, confidences):
+    source = (
+        'package stock\n\nimport (\n\t"database/sql"\n\t"fmt"\n\n\t"github.com/jmoiron/sqlx"\n'
+        '\t"gorm.io/driver/mysql"\n\t"gorm.io/gorm"\n)\n\n'
+        f"func dial(address string) any {{\n\tdb, err := {opened}\n\tcheck(err)\n\treturn db\n}}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"stock/a.go": source})] == confidences
+
+
+def test_a_pool_of_go_whose_address_a_name_holds():
+    source = (
+        'package stock\n\nimport "database/sql"\n\n'
+        'func dial() any {\n\tdsn := "reader:x@tcp(rows:3306)/stock"\n'
+        '\tdb, _ := sql.Open("mysql", dsn)\n\treturn db\n}\n'
+    )
+    assert [each.line for each in findings_of(RULE, {"stock/a.go": source})] == [7]
+    assert findings_of(RULE, {"stock/a.go": source.replace("\tdb, _", "\tdsn += options\n\tdb, _")}) == []

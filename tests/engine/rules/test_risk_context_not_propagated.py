@@ -325,3 +325,20 @@ def test_nil_for_the_context_of_a_function_of_the_project(parameters, given, cou
     shop = f'package shop\nimport "example.org/a/store"\nfunc Show(s *store.Store) {{\n\ts.Load({given})\n}}\n'
     files = {"go.mod": "module example.org/a\n\ngo 1.22\n", "store/store.go": store, "shop/shop.go": shop}
     assert len(findings_of(RULE, files)) == (0 if asks else count)
+
+
+@pytest.mark.parametrize(
+    ("held", "call", "lines"),
+    [
+        ("rows *sql.DB", "s.rows.QueryRow(q)", [5]),
+        ("rows *sqlx.Tx", "s.rows.Exec(q)", [5]),
+        ("rows *sql.DB", "s.rows.QueryRowContext(ctx, q)", []),
+        ("rows *cache.Rows", "s.rows.Exec(q)", []),
+    ],
+)
+def test_a_handle_of_the_database_by_any_name(held, call, lines):
+    source = (
+        'package a\nimport ("context"; "database/sql"; "github.com/jmoiron/sqlx")\n'
+        f"type shop struct {{ {held} }}\nfunc (s *shop) load(ctx context.Context, q string) {{\n{call}\n}}\n"
+    )
+    assert lines_of(RULE, source, "go") == lines

@@ -271,13 +271,20 @@ func Instance() *Bucket {{
     assert len(lines_of(RULE, source, "go")) == count
 
 
-@pytest.mark.parametrize(("calls", "confidences"), [("", ["low"]), ("\tp := &pool.Pool{}\n\tp.Begin()\n", [])])
+@pytest.mark.parametrize(
+    ("calls", "confidences"),
+    [
+        ("", ["low"]),
+        ("\tp := &pool.Pool{}\n\tp.Begin()\n", []),
+        ("\tsql.Begin()\n", ["low"]),
+    ],
+)
 def test_a_worker_that_nobody_is_seen_to_start(calls, confidences):
     worker = (
         "package pool\n\nfunc (p *Pool) Begin() {\n\tgo func() {\n\t\tfor {\n\t\t\tp.drain()\n"
         "\t\t\ttime.Sleep(time.Second)\n\t\t}\n\t}()\n}\n"
     )
-    main = f"package main\n\nfunc main() {{\n{calls}}}\n"
+    main = f'package main\n\nimport "database/sql"\n\nfunc main() {{\n{calls}}}\n'
     found = findings_of(RULE, {"pool/pool.go": worker, "main.go": main})
     assert [each.confidence for each in found] == confidences
 

@@ -413,6 +413,7 @@ def test_setters_that_are_given_what_was_read_off_before(body, lines):
         ('left := u.Visits + n\ndb.Model(&u).Update("visits", left)', [5]),
         ('left := other.Count(n)\ndb.Model(&u).Update("visits", left)', []),
         ("u.Visits = max(u.Visits-n, 0)\ndb.Save(&u)", [5]),
+        ("u.Visits--\ndb.Save(&u)", [5]),
     ],
 )
 def test_variables_of_go(change, lines):
@@ -735,3 +736,60 @@ def test_the_query_says_of_which_model_a_row_is(version, count):
     source += "  const repo = source.getRepository(DeskSettings);\n  const row = await repo.findOneByOrFail({ id });\n"
     source += "  row.prints += 1;\n  await repo.save(row);\n}\n"
     assert len(findings_of(RULE, {"a/settings.ts": model, "a/desk.ts": source})) == count
+
+
+TANKS = """package tank
+
+import "database/sql"
+
+type Tanks struct{ db *sql.DB }
+
+func (t *Tanks) Get(ctx context.Context, id int) (*Tank, error) {
+	var tank Tank
+	err := t.db.QueryRowContext(ctx, `SELECT id, stock FROM tanks WHERE id = $1`, id).Scan(&tank.ID, &tank.Stock)
+	return &tank, err
+}
+
+func (t *Tanks) SetStock(ctx context.Context, tank *Tank) error {
+	_, err := t.db.ExecContext(ctx, `UPDATE tanks SET stock = $1 WHERE id = $2`, tank.Stock, tank.ID)
+	return err
+}
+
+func (t *Tanks) SetNamed(ctx context.Context, tank *Tank) error {
+	_, err := t.db.NamedExecContext(ctx, `UPDATE tanks SET stock = :stock WHERE id = :id`, tank)
+	return err
+}
+
+func (t *Tanks) SetName(ctx context.Context, tank *Tank) error {
+	_, err := t.db.ExecContext(ctx, `UPDATE tanks SET name = $1 WHERE id = $2`, tank.Name, tank.ID)
+	return err
+}
+
+func (t *Tanks) Swap(ctx context.Context, tank *Tank) error {
+	v := tank.Version
+	_, err := t.db.ExecContext(ctx, `UPDATE tanks SET stock = $1 WHERE id = $2 AND version = 3`, tank.Stock, v)
+	return err
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("load", "write", "lines"),
+    [
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.SetStock(ctx, tank)", [9]),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.SetNamed(ctx, tank)", [9]),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.SetName(ctx, tank)", []),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.tanks.Swap(ctx, tank)", []),
+        ("tank, err := p.tanks.Get(ctx, id)", "p.show(ctx, tank)", []),
+        ("tank := &Tank{ID: id}", "p.tanks.SetStock(ctx, tank)", []),
+        ("p.mu.Lock()\n\ttank, err := p.tanks.Get(ctx, id)", "p.tanks.SetStock(ctx, tank)", []),
+    ],
+)
+def test_a_row_that_go_hands_to_a_method_which_writes_it(load, write, lines):
+    source = (
+        "package tank\n\ntype Pump struct{ tanks *Tanks }\n\n"
+        f"func (p *Pump) Draw(ctx context.Context, id, n int) error {{\n\t{load}\n\tcheck(err)\n"
+        f"\ttank.Stock -= n\n\treturn {write}\n}}\n"
+    )
+    found = findings_of(RULE, {"tank/tanks.go": TANKS, "tank/pump.go": source})
+    assert [each.line for each in found] == lines

@@ -859,3 +859,78 @@ def test_a_row_by_its_name_alone_is_no_half_of_what_is_called():
     source = TASK + "def f(entry):\n    entry.save(update_fields=['state'])\n    fill(entry)\n\n"
     source += "def fill(entry):\n    Line.objects.create(amount=1)\n"
     assert findings(RULE, source) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("Line.objects.filter(order=c).delete()\n    Line.objects.create(order=c)", 1),
+        ("Line.objects.create(order=c)\n    Line.objects.filter(order=c, old=True).delete()", 0),
+        ("Line.objects.filter(order=c).delete()\n    Line.objects.filter(spare=True).delete()", 0),
+        ("Line.objects.filter(order=c).delete()", 0),
+    ],
+)
+def test_a_row_that_is_taken_from_here_and_made_there(body, count):
+    assert len(findings(RULE, TASK + f"def f(c):\n    {body}")) == count
+
+
+MILL = """package mill
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+)
+
+type Sacks struct{ db *sql.DB }
+
+func (s *Sacks) Fill(ctx context.Context, id int) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE sacks SET full = true WHERE id = $1`, id)
+	return err
+}
+
+func (s *Sacks) Weigh(ctx context.Context, id int) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE sacks SET weight = $1 WHERE id = $2`, 9, id)
+	return err
+}
+
+type Bins struct{ db *sql.DB }
+
+func (b *Bins) Empty(ctx context.Context, id, n int) error {
+	_, err := b.db.ExecContext(ctx, `UPDATE bins SET level = level - $1 WHERE id = $2`, n, id)
+	return err
+}
+
+func (b *Bins) Level(ctx context.Context, id int) error {
+	return b.db.QueryRowContext(ctx, `SELECT level FROM bins WHERE id = $1`, id).Scan(&id)
+}
+
+func (m *Mill) serve(w http.ResponseWriter, r *http.Request) {
+	m.Grind(r.Context(), 7)
+}
+
+type Mill struct {
+	sacks *Sacks
+	bins  *Bins
+}
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("if err := m.bins.Empty(ctx, id, 2); err != nil {\n\t\tpanic(err)\n\t}\n\treturn m.sacks.Fill(ctx, id)", [42]),
+        ("err := m.bins.Empty(ctx, id, 2)\n\tcheck(err)\n\treturn m.sacks.Fill(ctx, id)", [42]),
+        ("m.sacks.Fill(ctx, id)\n\treturn m.sacks.Weigh(ctx, id)", []),
+        ("m.bins.Level(ctx, id)\n\treturn m.sacks.Fill(ctx, id)", []),
+        ("if id > 9 {\n\t\treturn m.bins.Empty(ctx, id, 2)\n\t}\n\treturn m.sacks.Fill(ctx, id)", []),
+        ("tx := m.Begin(ctx)\n\tm.bins.Empty(ctx, id, 2)\n\tm.sacks.Fill(ctx, id)\n\treturn tx.Commit()", []),
+        ("return m.InTx(ctx, func() error {\n\t\tm.bins.Empty(ctx, id, 2)\n\t\treturn m.sacks.Fill(ctx, id)\n\t})", []),
+    ],
+)
+def test_a_service_of_go_that_has_two_stores_write(body, lines):
+    source = MILL + f"func (m *Mill) Grind(ctx context.Context, id int) error {{\n\t{body}\n}}\n"
+    found = findings_of(RULE, {"mill/a.go": source})
+    assert [each.line for each in found] == lines
+    assert all(each.confidence == "low" for each in found)

@@ -606,3 +606,23 @@ def test_a_static_map_of_a_class_that_is_called_a_cache(owner, behind, count):
         f"    return known;\n  }}\n  static void drop(Path file) {{ {behind} }}\n}}\n"
     )
     assert len(findings_of(RULE, {f"src/{owner}.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("only", "rest", "confidences"),
+    [
+        ("var shared = NewShelf(read)", "", ["low"]),
+        ("var shared = &Shelf{texts: map[string]string{}}", "", ["low"]),
+        ("func fresh() *Shelf { return NewShelf(read) }", "", []),
+        ("var shared = NewShelf(read)", "func (s *Shelf) Drop(key string) { delete(s.texts, key) }\n", []),
+    ],
+)
+def test_a_map_of_the_only_object_of_its_type_in_go(only, rest, confidences):
+    source = (
+        "package shelf\n\ntype Shelf struct {\n\tmu    sync.Mutex\n\ttexts map[string]string\n}\n\n"
+        "func NewShelf(read func(string) string) *Shelf { return &Shelf{texts: map[string]string{}} }\n\n"
+        f"{only}\n\n{rest}"
+        "func (s *Shelf) Get(key string) string {\n\tif text, ok := s.texts[key]; ok {\n\t\treturn text\n\t}\n"
+        "\ts.texts[key] = load(key)\n\treturn s.texts[key]\n}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"shelf/a.go": source})] == confidences

@@ -512,3 +512,25 @@ def test_a_thread_for_each_message(entry, count):
 def test_a_verb_alone_may_stay_in_the_process(started, count):
     source = f"export async function f(all: string[]) {{\n  await Promise.all(all.map((each) => {started}));\n}}\n"
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("filled", "count"),
+    [
+        ('db.Where("lent = ?", true).Find(&late)', 1),
+        ('db.SelectContext(ctx, &late, "SELECT id, reader FROM books WHERE lent")', 1),
+        ('db.NewSelect().Model(&late).Where("lent").Scan(ctx)', 1),
+        ('db.Where("lent = ?", true).Limit(10).Find(&late)', 0),
+        ('db.SelectContext(ctx, &late, "SELECT id, reader FROM books WHERE lent LIMIT 10")', 0),
+        ("db.\n\t\tLimit(10).\n\t\tFind(&late)", 0),
+        ("json.Unmarshal(text, &late)", 0),
+    ],
+)
+def test_rows_that_go_reads_into_a_list(filled, count):
+    source = (
+        'package shelf\nimport "net/http"\nfunc (s Shelf) Remind(ctx context.Context) error {\n\tvar late []Book\n'
+        f"\tif err := {filled}.Error; err != nil {{\n\t\treturn err\n\t}}\n"
+        "\tfor _, b := range late {\n\t\tgo s.write(b.Reader)\n\t}\n\treturn nil\n}\n"
+        "func (s Shelf) write(to string) {\n\thttp.Post(to, kind, nil)\n}\n"
+    )
+    assert len(findings_of(RULE, {"shelf/a.go": source})) == count

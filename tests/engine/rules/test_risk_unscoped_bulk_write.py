@@ -416,3 +416,15 @@ def test_a_statement_in_small_letters_that_a_constant_holds():
     )
     table = {"db/a.sql": "CREATE TABLE stock (id bigint primary key, quantity int);"}
     assert [each.line for each in findings_of(RULE, {"src/A.java": source, **table}, {"stock": "XL"})] == [4]
+
+
+@pytest.mark.parametrize(
+    ("table", "count"),
+    [("attempts", 1), ("contempts", 1), ("tmp_attempts", 0), ("order_temp", 0), ("temp_orders", 0), ("tmporders", 0)],
+)
+def test_a_table_for_scratch_by_a_whole_word_of_its_name(table, count):
+    source = (
+        'package a\nimport "database/sql"\nfunc retire(db *sql.DB) error {\n'
+        f"\t_, err := db.Exec(`UPDATE {table} SET open = false`)\n\treturn err\n}}\n"
+    )
+    assert len(findings_of(RULE, {"shop/a.go": source})) == count
