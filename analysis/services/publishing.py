@@ -5,7 +5,7 @@ Each function is called in the transaction that makes the fact it tells of. It s
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -27,6 +27,7 @@ from analysis.models import (
     RunStatus,
 )
 from analysis.services.sending import hint
+from analysis.shapes import unjudged_shape
 
 
 @transaction.atomic
@@ -40,12 +41,15 @@ def announce_queued(run: Run) -> None:
 @transaction.atomic
 def announce_verdict(run: Run) -> None:
     """The verdict that the pull request's row holds is the one on the run's commit."""
-    if not _is_published(run):
-        return
-    judged = judged_of(run)
-    _show(run, PublicationKind.STATUS, _status(run, words.status(judged)))
-    _show(run, PublicationKind.COMMENT, _comment(run, judged))
-    _show_check_run(run, words.check_run(judged))
+    if _is_published(run):
+        _show_judged(run, judged_of(run))
+
+
+@transaction.atomic
+def announce_declined(run: Run, reason: str) -> None:
+    """The organization's plan has no gate: its status says so and holds nobody up."""
+    if _is_published(run):
+        _show_judged(run, replace(judged_of(run), verdict=unjudged_shape(reason)))
 
 
 @transaction.atomic
@@ -119,6 +123,12 @@ def _end_superseded(run: Run) -> None:
     forgotten = waiting.exclude(sha=_sha(run)).exclude(sha__in=being_judged.values("commit_sha"))
     for row in forgotten:
         replace_words(row.key, payload=_status(run, words.superseded()))
+
+
+def _show_judged(run: Run, judged: words.Judged) -> None:
+    _show(run, PublicationKind.STATUS, _status(run, words.status(judged)))
+    _show(run, PublicationKind.COMMENT, _comment(run, judged))
+    _show_check_run(run, words.check_run(judged))
 
 
 def _show_check_run(run: Run, check_run: words.CheckRun) -> None:

@@ -8,8 +8,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from analysis.models import Installation, Platform, Publication, PublicationKind, PublicationState, Run
+from analysis.models import Installation, Platform, Publication, PublicationKind, PublicationState, PullRequest, Run
 from analysis.services import publishing, sending
+from analysis.services.pull_requests import request_judgement
+from organizations.models import Organization
 from tests import factories
 from tests.analysis.publications.conftest import HEAD, finding, judge, next_run, verdict, waiting_run
 from tests.providers.codehosts import CodeHost1, CodeHost2
@@ -151,11 +153,30 @@ class TestWithoutVerdict:
         assert "to run it again" in check_run["output"]["summary"]
         assert not host1.comments
 
-    def test_a_plan_without_the_gate_blocks_nobody(self, host1: CodeHost1, run: Run, judged: Any) -> None:
-        judged(run, verdict(evaluated=False, notes=["The plan free has no pull-request gate"]))
+    def test_a_plan_without_the_gate_blocks_nobody(
+        self, host1: CodeHost1, run: Run, sent: Sent, organization: Organization
+    ) -> None:
+        Organization.objects.filter(pk=organization.pk).update(plan="free")
 
+        sent(request_judgement, PullRequest.objects.get(runs=run))
+
+        reason = "The plan Free does not include prGate; the plan Solo has it."
         assert host1.statuses[HEAD][-1]["state"] == "success"
-        assert host1.statuses[HEAD][-1]["description"] == "Not evaluated: The plan free has no pull-request gate"
+        assert host1.statuses[HEAD][-1]["description"] == f"Not evaluated: {reason}"
+        assert host1.check_runs[1]["conclusion"] == "neutral"
+        assert not host1.comments
+
+    def test_a_plan_that_lost_the_gate_lifts_the_verdict_that_blocked(
+        self, host1: CodeHost1, run: Run, judged: Any, sent: Sent, organization: Organization
+    ) -> None:
+        judged(run, verdict(finding()))
+        Organization.objects.filter(pk=organization.pk).update(plan="free")
+
+        sent(request_judgement, PullRequest.objects.get(runs=run))
+
+        assert host1.shown_on(HEAD) == "success"
+        (comment,) = host1.comments.values()
+        assert comment.startswith("⚪ Not evaluated: The plan Free does not include")
 
     def test_a_commit_that_was_overtaken_waits_no_longer(self, host1: CodeHost1, run: Run, sent: Sent) -> None:
         sent(publishing.announce_queued, run)
