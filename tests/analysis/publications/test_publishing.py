@@ -272,6 +272,34 @@ class TestOddAnswers:
         assert host1.shown_on(HEAD) == "pending"
         assert row(PublicationKind.STATUS).attempts == 2
 
+    def test_an_answer_without_sense_is_a_failure_that_staff_see(
+        self, host1: CodeHost1, run: Run, judged: Any, sent: Sent
+    ) -> None:
+        host1.nonsense = {r"GET .*/comments": {"message": "Moved"}}
+        judged(run, verdict(finding()))
+        comment = row(PublicationKind.COMMENT)
+        assert (comment.state, comment.lease) == (PublicationState.WAITING, None)
+        assert comment.error == "The code host's answer made no sense (AttributeError)"
+
+        with later(sending.GIVEN_UP_AFTER.total_seconds()):
+            sent(lambda: sending.sweep(now=timezone.now()))
+        assert row(PublicationKind.COMMENT).state == PublicationState.GIVEN_UP
+
+    @pytest.mark.parametrize("attempts", [6, 28, 50])
+    def test_a_host_that_is_down_for_hours_is_asked_every_half_hour(
+        self, host1: CodeHost1, run: Run, sent: Sent, attempts: int
+    ) -> None:
+        host1.mood = "fails"
+        sent(publishing.announce_queued, run)
+        Publication.objects.update(attempts=attempts, next_at=timezone.now())
+
+        sent(lambda: sending.sweep(now=timezone.now()))
+
+        status = row(PublicationKind.STATUS)
+        assert (status.attempts, status.lease, status.error) == (attempts + 1, None, "The code host answered 500")
+        assert status.next_at is not None
+        assert timedelta(minutes=29) < status.next_at - timezone.now() <= sending.LONGEST_PAUSE
+
     @pytest.mark.parametrize(
         "answer",
         [
