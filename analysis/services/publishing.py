@@ -59,7 +59,7 @@ def announce_unjudged(run: Run, reason: str) -> None:
         return
     body = words.unjudged_comment(reason, _sha(run), page_of(_pull_request(run)))
     _show(run, PublicationKind.STATUS, _status(run, words.unjudged_status(reason)))
-    _show(run, PublicationKind.COMMENT, {"body": body, "quiet": True})
+    _show(run, PublicationKind.COMMENT, {**_said_before(run), "body": body, "quiet": True})
     _show_check_run(run, words.unjudged_check_run(reason))
 
 
@@ -164,11 +164,15 @@ def _comment(run: Run, judged: words.Judged) -> dict[str, Any]:
     body = words.comment(judged)
     if not body:
         return {"body": words.all_clear(judged), "quiet": True}
-    about = words.about(judged)
+    about, said = words.about(judged), _said_before(run)
+    return {**(said if said.get("about") == about else {}), "body": body, "quiet": False, "about": about}
+
+
+def _said_before(run: Run) -> dict[str, Any]:
+    """What a model said in the comment that stands, and about which findings: paid for, and good while they are."""
     before = Publication.objects.filter(pull_request_id=run.pull_request_id, kind=PublicationKind.COMMENT).first()
-    is_same = before is not None and before.payload.get("about") == about and "advice" in before.payload
-    advice = {"advice": before.payload["advice"]} if before and is_same else {}
-    return {"body": body, "quiet": False, "about": about, **advice}
+    payload = before.payload if before else {}
+    return {name: payload[name] for name in ("about", "advice")} if "advice" in payload else {}
 
 
 def _status(run: Run, status: words.Status) -> dict[str, Any]:

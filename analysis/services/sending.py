@@ -113,10 +113,10 @@ def _show(row: Publication) -> str:
 
 def _show_comment(host: CodeHost, row: Publication) -> str:
     body = row.payload["body"]
-    if advice := row.payload.get("advice"):
-        body = with_advice(body, advice)
     if row.payload["quiet"]:
         return quieten_comment(host, row.pull_request, body, known_id=row.external_id, may_be_lost=row.is_begun)
+    if advice := row.payload.get("advice"):
+        body = with_advice(body, advice)
     return show_comment(host, row.pull_request, body, known_id=row.external_id)
 
 
