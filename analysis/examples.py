@@ -25,7 +25,7 @@ CONNECT = {
     "defaultBranch": "main",
 }
 ANALYZE = {"runId": RUN_ID, "status": "queued", "message": "The analysis is queued; watch it at /api/runs/:runId"}
-RUN = {
+RUN: dict[str, Any] = {
     "id": RUN_ID,
     "repositoryId": REPOSITORY_ID,
     "kind": "scan",
@@ -40,6 +40,7 @@ RUN = {
     "phase": "parsing",
     "filesAnalyzed": 0,
     "filesFromCache": 0,
+    "notes": [],
     "error": None,
 }
 VIOLATION = {

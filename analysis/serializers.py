@@ -67,6 +67,7 @@ class RunSerializer(PlainSerializer):
     phase = serializers.CharField()
     filesAnalyzed = serializers.IntegerField(source="files_analyzed")
     filesFromCache = serializers.IntegerField(source="files_from_cache")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="What was left out on the way, and why.")
     error = BlankAsNullField()
 
 

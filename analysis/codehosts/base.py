@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from analysis.codehosts.calls import Reply
+from analysis.codehosts.calls import HostFailed, Reply
 from analysis.codehosts.facts import PullRequestFact
 from analysis.codehosts.words import Status
 from analysis.models import Repository
@@ -51,10 +51,17 @@ def read_open(
     reply = fetch(1, etag)
     if reply.status == 304:
         return OpenPullRequests(etag=etag, is_same=True)
-    mark, facts = reply.headers.get("etag", ""), [fact(each) for each in reply.data]
+    mark, entries = reply.headers.get("etag", ""), _entries(reply)
+    facts = [fact(each) for each in entries]
     for page in range(2, MOST_PULL_REQUEST_PAGES + 1):
-        if len(reply.data) < PER_PAGE:
+        if len(entries) < PER_PAGE:
             break
-        reply = fetch(page, "")
-        facts += [fact(each) for each in reply.data]
+        entries = _entries(fetch(page, ""))
+        facts += [fact(each) for each in entries]
     return OpenPullRequests(facts, mark)
+
+
+def _entries(reply: Reply) -> list[dict[str, Any]]:
+    if not isinstance(reply.data, list):
+        raise HostFailed("The code host's list of pull requests makes no sense")
+    return reply.data

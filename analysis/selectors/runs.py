@@ -9,7 +9,7 @@ from config.compiled import CompiledQuery, CompiledRows, Key, PageOf, count_of
 
 LISTED_FIELDS = (
     "id", "repository_id", "kind", "status", "commit_sha", "pr_number", "queued_at", "started_at", "finished_at",
-    "progress", "phase", "files_analyzed", "files_from_cache", "error",
+    "progress", "phase", "files_analyzed", "files_from_cache", "notes", "error",
 )  # fmt: skip
 
 

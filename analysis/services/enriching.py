@@ -11,7 +11,7 @@ from django.db import transaction
 
 from analysis.codehosts import words
 from analysis.engine.model import Finding, Severity
-from analysis.models import Publication, PublicationState
+from analysis.models import Publication, PublicationState, Run
 from analysis.services.ai import enrich_pull_request_comment
 from analysis.services.publishing import judged_of, replace_words
 
@@ -37,6 +37,7 @@ def enrich(publication_id: UUID) -> None:
     )
     if said.note:
         log.info("comment not enriched", publication=str(row.pk), note=said.note)
+        _note(run, said.note)
     if said.text:
         _add(row, said.text)
 
@@ -46,6 +47,13 @@ def _add(row: Publication, advice: str) -> None:
     now = Publication.objects.select_for_update().get(pk=row.pk)
     if now.revision == row.revision:  # else other words stand there, about another commit
         replace_words(row.key, payload={**now.payload, "advice": advice})
+
+
+@transaction.atomic
+def _note(run: Run, note: str) -> None:
+    notes = Run.objects.select_for_update(of=("self",)).get(pk=run.pk).notes
+    if note not in notes:
+        Run.objects.filter(pk=run.pk).update(notes=[*notes, note])
 
 
 def _findings(judged: words.Judged) -> list[Finding]:

@@ -5,7 +5,7 @@ Each function is called in the transaction that makes the fact it tells of. It s
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -27,6 +27,7 @@ from analysis.models import (
     RunStatus,
 )
 from analysis.services.sending import hint
+from analysis.shapes import unjudged_shape
 
 
 @transaction.atomic
@@ -40,12 +41,15 @@ def announce_queued(run: Run) -> None:
 @transaction.atomic
 def announce_verdict(run: Run) -> None:
     """The verdict that the pull request's row holds is the one on the run's commit."""
-    if not _is_published(run):
-        return
-    judged = judged_of(run)
-    _show(run, PublicationKind.STATUS, _status(run, words.status(judged)))
-    _show(run, PublicationKind.COMMENT, _comment(run, judged))
-    _show_check_run(run, words.check_run(judged))
+    if _is_published(run):
+        _show_judged(run, judged_of(run))
+
+
+@transaction.atomic
+def announce_declined(run: Run, reason: str) -> None:
+    """The organization's plan has no gate: its status says so and holds nobody up."""
+    if _is_published(run):
+        _show_judged(run, replace(judged_of(run), verdict=unjudged_shape(reason)))
 
 
 @transaction.atomic
@@ -55,7 +59,7 @@ def announce_unjudged(run: Run, reason: str) -> None:
         return
     body = words.unjudged_comment(reason, _sha(run), page_of(_pull_request(run)))
     _show(run, PublicationKind.STATUS, _status(run, words.unjudged_status(reason)))
-    _show(run, PublicationKind.COMMENT, {"body": body, "quiet": True})
+    _show(run, PublicationKind.COMMENT, {**_said_before(run), "body": body, "quiet": True})
     _show_check_run(run, words.unjudged_check_run(reason))
 
 
@@ -121,6 +125,12 @@ def _end_superseded(run: Run) -> None:
         replace_words(row.key, payload=_status(run, words.superseded()))
 
 
+def _show_judged(run: Run, judged: words.Judged) -> None:
+    _show(run, PublicationKind.STATUS, _status(run, words.status(judged)))
+    _show(run, PublicationKind.COMMENT, _comment(run, judged))
+    _show_check_run(run, words.check_run(judged))
+
+
 def _show_check_run(run: Run, check_run: words.CheckRun) -> None:
     if run.repository.platform == Platform.CODEHOST1:
         _show(run, PublicationKind.CHECK_RUN, {**asdict(check_run), "url": page_of(_pull_request(run))})
@@ -154,11 +164,15 @@ def _comment(run: Run, judged: words.Judged) -> dict[str, Any]:
     body = words.comment(judged)
     if not body:
         return {"body": words.all_clear(judged), "quiet": True}
-    about = words.about(judged)
+    about, said = words.about(judged), _said_before(run)
+    return {**(said if said.get("about") == about else {}), "body": body, "quiet": False, "about": about}
+
+
+def _said_before(run: Run) -> dict[str, Any]:
+    """What a model said in the comment that stands, and about which findings: paid for, and good while they are."""
     before = Publication.objects.filter(pull_request_id=run.pull_request_id, kind=PublicationKind.COMMENT).first()
-    is_same = before is not None and before.payload.get("about") == about and "advice" in before.payload
-    advice = {"advice": before.payload["advice"]} if before and is_same else {}
-    return {"body": body, "quiet": False, "about": about, **advice}
+    payload = before.payload if before else {}
+    return {name: payload[name] for name in ("about", "advice")} if "advice" in payload else {}
 
 
 def _status(run: Run, status: words.Status) -> dict[str, Any]:

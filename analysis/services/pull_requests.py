@@ -13,7 +13,7 @@ from analysis.models import PullRequest, Repository, Run, RunKind, RunStatus
 from analysis.services import publishing
 from analysis.services.hosted_repositories import followed
 from analysis.services.runs import cancel_queued, nudge_worker_of, request_run
-from analysis.services.verdicts import store_unjudged
+from analysis.services.verdicts import store_declined
 from organizations.entitlements import Feature, FeatureNotInPlan, require_feature
 
 CLOSED = "The pull request was closed before it was analysed."
@@ -141,4 +141,4 @@ def _decline(pull_request: PullRequest, reason: str) -> None:
     now = timezone.now()
     ended = {"status": RunStatus.CANCELLED, "finished_at": now, "error": reason}
     run = Run.objects.create(**_run_of(pull_request), **ended)
-    store_unjudged(run, reason)
+    store_declined(run, reason)

@@ -28,6 +28,7 @@ from config.background import nudge
 HOSTS: dict[Platform, CodeHost] = {Platform.CODEHOST1: CodeHost1(), Platform.CODEHOST2: CodeHost2()}
 LEASE = timedelta(seconds=100)  # longer than a task may take (90 s), and two minutes with the sweeper's ten seconds
 FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE = timedelta(seconds=10), 3, timedelta(minutes=30)
+GROWTHS = 5  # from the first pause to more than the longest
 MOST_REFUSALS = 5
 GIVEN_UP_AFTER = timedelta(hours=24)
 NUDGES_PER_SWEEP = 500
@@ -45,6 +46,10 @@ def send(publication_id: UUID) -> None:
         external_id = _show(row)
     except HostFailed as failure:
         _record_failure(row, failure)
+    except Exception as error:
+        # An answer of a shape that nobody thought of counts as a failure too: else the row would be claimed for ever.
+        log.warning("publication failed", publication=str(row.pk), kind=row.kind, exc_info=True)
+        _record_failure(row, HostFailed(f"The code host's answer made no sense ({type(error).__name__})"))
     else:
         _record(row, state=PublicationState.SENT, external_id=external_id, sent_at=timezone.now(), error="")
         _offer_to_model(row)
@@ -108,10 +113,10 @@ def _show(row: Publication) -> str:
 
 def _show_comment(host: CodeHost, row: Publication) -> str:
     body = row.payload["body"]
-    if advice := row.payload.get("advice"):
-        body = with_advice(body, advice)
     if row.payload["quiet"]:
         return quieten_comment(host, row.pull_request, body, known_id=row.external_id, may_be_lost=row.is_begun)
+    if advice := row.payload.get("advice"):
+        body = with_advice(body, advice)
     return show_comment(host, row.pull_request, body, known_id=row.external_id)
 
 
@@ -164,7 +169,7 @@ def _next_attempt(row: Publication, failure: HostFailed, now: datetime) -> datet
 
 def pause_after(attempts: int) -> timedelta:
     """How long a failed row waits: 10 s, 30 s, 90 s and so on, half an hour at most."""
-    return min(FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1), LONGEST_PAUSE)
+    return min(FIRST_PAUSE * PAUSE_GROWTH ** min(attempts - 1, GROWTHS), LONGEST_PAUSE)
 
 
 def _put_off(row: Publication, *, until: datetime, error: str) -> None:

@@ -32,10 +32,21 @@ def store_unjudged(run: Run, reason: str) -> None:
 
     `reason` is a sentence for people.
     """
+    _store_reason(run, reason)
+    publishing.announce_unjudged(run, reason)
+
+
+@transaction.atomic
+def store_declined(run: Run, reason: str) -> None:
+    """As `store_unjudged`, where the plan has no gate: at the host, too, nobody is held up."""
+    _store_reason(run, reason)
+    publishing.announce_declined(run, reason)
+
+
+def _store_reason(run: Run, reason: str) -> None:
     known = PullRequest.objects.get(runs=run)
     if known.judged_sha != run.commit_sha or not known.verdict.get("evaluated"):
         _store(run, score=None, gate_result="pass", blocking_count=0, warning_count=0, verdict=unjudged_shape(reason))
-    publishing.announce_unjudged(run, reason)
 
 
 def _store(run: Run, **columns: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from billing.facts import CheckoutCompleted, Fact, PaymentFact, PaymentFailure, SubscriptionEnded, SubscriptionFact
 from billing.models import PaymentProvider, SubscriptionStatus
-from billing.providers.reading import MalformedPayload, at_path, decimal, required, text, unix_instant
+from billing.providers.reading import MalformedPayload, at_path, decimal, listed, required, text, unix_instant
 
 STATUSES = {
     "active": SubscriptionStatus.ACTIVE,
@@ -154,12 +154,19 @@ def _organization_of(invoice: Mapping[str, Any]) -> str:
 
 
 def _period_of(invoice: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
-    # The dates at the top are those of the period before on a renewal; the line tells what is paid for.
-    for place in ("lines.data.0.period.", "period_"):
-        start, end = unix_instant(invoice, f"{place}start"), unix_instant(invoice, f"{place}end")
+    # The dates at the top are those of the period before on a renewal; the line tells what is paid for. Before it stand
+    # the shares of a change of plan, which are of the period before too.
+    lines = [line for line in listed(invoice, "lines.data") if not _is_share(line)]
+    for place, prefix in (*((line, "period.") for line in lines), (invoice, "period_")):
+        start, end = unix_instant(place, f"{prefix}start"), unix_instant(place, f"{prefix}end")
         if start and end and start < end:
             return start, end
     return None, None
+
+
+def _is_share(line: Any) -> bool:
+    details = ("parent.subscription_item_details.proration", "parent.invoice_item_details.proration")
+    return any(at_path(line, path) is True for path in ("proration", *details))
 
 
 def _amount(invoice: Mapping[str, Any], field: str) -> Decimal:

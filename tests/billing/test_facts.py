@@ -125,6 +125,27 @@ def test_an_amount_counts_minor_units_where_the_currency_has_some(invoice: dict[
     assert fact.amount == amount
 
 
+SHARES = [
+    {"proration": True},
+    {"parent": {"subscription_item_details": {"proration": True}}},
+    {"parent": {"invoice_item_details": {"proration": True}}},
+]
+
+
+@pytest.mark.parametrize("share", SHARES, ids=["before 2025", "of an item", "on its own"])
+def test_a_renewal_after_a_change_of_plan_pays_for_the_new_period(share: dict[str, Any]) -> None:
+    # The provider lists the shares of the change first; they are of the period that is over.
+    shares = {"amount": -1450, "period": {"start": 1_000_500, "end": 1_001_000}, **share}
+    renewal = {"amount": 9900, "proration": False, "period": {"start": 1_001_000, "end": 1_002_000}}
+    period = {"period_start": 1_000_000, "period_end": 1_001_000}
+
+    (fact,) = card("invoice.payment_succeeded", CARD_INVOICE | period | {"lines": {"data": [shares, renewal]}})
+
+    assert isinstance(fact, PaymentFact)
+    assert fact.period_start == datetime.fromtimestamp(1_001_000, UTC)
+    assert fact.period_end == datetime.fromtimestamp(1_002_000, UTC)
+
+
 @pytest.mark.parametrize("kind", ["invoice.payment_succeeded", "invoice.payment_failed"])
 def test_an_invoice_of_no_subscription_says_nothing(kind: str) -> None:
     assert card(kind, CARD_INVOICE | {"subscription": None}) == []

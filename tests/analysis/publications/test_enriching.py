@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from rest_framework.test import APIClient
 
 from analysis.models import Run
 from analysis.services import publishing
@@ -64,6 +65,27 @@ def test_a_push_that_changes_no_finding_keeps_the_words_and_pays_nothing(
     assert credits_of(run.repository)[0] == 7
 
 
+def test_the_words_come_back_after_a_commit_without_a_verdict(
+    host1: CodeHost1,
+    chat: Chat,
+    run: Run,
+    judged: Any,
+    organization: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    give(organization, 12)
+    judged(run, verdict(finding()))
+    with django_capture_on_commit_callbacks(execute=True):
+        publishing.announce_unjudged(next_run(run.pull_request, "c" * 40), "The analysis did not finish in time.")
+    assert "In other words" not in comment(host1)
+
+    judged(next_run(run.pull_request, "d" * 40), verdict(finding()))
+
+    assert "> One query per order" in comment(host1)
+    assert credits_of(run.repository)[0] == 7
+    assert len(chat.prompts) == 1
+
+
 def test_without_credits_or_with_a_model_that_fails_the_plain_comment_stays(
     host1: CodeHost1, chat: Chat, run: Run, judged: Any, organization: Any
 ) -> None:
@@ -80,3 +102,16 @@ def test_without_credits_or_with_a_model_that_fails_the_plain_comment_stays(
 
     assert "In other words" not in comment(host1)
     assert credits_of(run.repository)[0] == 2
+
+
+def test_the_run_says_that_the_credits_do_not_suffice(
+    host1: CodeHost1, chat: Chat, run: Run, judged: Any, organization: Any, as_member: APIClient
+) -> None:
+    give(organization, 4)
+
+    judged(run, verdict(finding()))
+
+    note = "The comment was not enriched: This needs 5 AI credits and 4 are left"
+    assert as_member.get(f"/v1/api/runs/{run.pk}").json()["notes"] == [note]
+    listed = as_member.get(f"/v1/api/repos/{run.repository_id}/runs").json()["data"]
+    assert [each["notes"] for each in listed] == [[note]]

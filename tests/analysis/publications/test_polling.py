@@ -112,6 +112,15 @@ class TestPolling:
         poll_now(run)
         assert PullRequestPoll.objects.get().failures == 0
 
+    @pytest.mark.parametrize("said", [None, {"message": "Moved"}, "[]"])
+    def test_a_list_that_is_none_counts_as_a_failure(self, host1: CodeHost1, run: Run, said: Any) -> None:
+        host1.nonsense = {r"GET .*/pulls": said}
+
+        assert poll_now(run) == 0
+
+        poll = PullRequestPoll.objects.get()
+        assert (poll.failures, poll.error) == (1, "The code host's list of pull requests makes no sense")
+
     def test_a_plan_without_the_gate_is_not_asked_for(self, host1: CodeHost1, run: Run, organization: Any) -> None:
         organization.plan_id = "free"
         organization.save()

@@ -8,8 +8,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from analysis.models import Installation, Platform, Publication, PublicationKind, PublicationState, Run
+from analysis.models import Installation, Platform, Publication, PublicationKind, PublicationState, PullRequest, Run
 from analysis.services import publishing, sending
+from analysis.services.pull_requests import request_judgement
+from organizations.models import Organization
 from tests import factories
 from tests.analysis.publications.conftest import HEAD, finding, judge, next_run, verdict, waiting_run
 from tests.providers.codehosts import CodeHost1, CodeHost2
@@ -151,11 +153,30 @@ class TestWithoutVerdict:
         assert "to run it again" in check_run["output"]["summary"]
         assert not host1.comments
 
-    def test_a_plan_without_the_gate_blocks_nobody(self, host1: CodeHost1, run: Run, judged: Any) -> None:
-        judged(run, verdict(evaluated=False, notes=["The plan free has no pull-request gate"]))
+    def test_a_plan_without_the_gate_blocks_nobody(
+        self, host1: CodeHost1, run: Run, sent: Sent, organization: Organization
+    ) -> None:
+        Organization.objects.filter(pk=organization.pk).update(plan="free")
 
+        sent(request_judgement, PullRequest.objects.get(runs=run))
+
+        reason = "The plan Free does not include prGate; the plan Solo has it."
         assert host1.statuses[HEAD][-1]["state"] == "success"
-        assert host1.statuses[HEAD][-1]["description"] == "Not evaluated: The plan free has no pull-request gate"
+        assert host1.statuses[HEAD][-1]["description"] == f"Not evaluated: {reason}"
+        assert host1.check_runs[1]["conclusion"] == "neutral"
+        assert not host1.comments
+
+    def test_a_plan_that_lost_the_gate_lifts_the_verdict_that_blocked(
+        self, host1: CodeHost1, run: Run, judged: Any, sent: Sent, organization: Organization
+    ) -> None:
+        judged(run, verdict(finding()))
+        Organization.objects.filter(pk=organization.pk).update(plan="free")
+
+        sent(request_judgement, PullRequest.objects.get(runs=run))
+
+        assert host1.shown_on(HEAD) == "success"
+        (comment,) = host1.comments.values()
+        assert comment.startswith("⚪ Not evaluated: The plan Free does not include")
 
     def test_a_commit_that_was_overtaken_waits_no_longer(self, host1: CodeHost1, run: Run, sent: Sent) -> None:
         sent(publishing.announce_queued, run)
@@ -250,6 +271,34 @@ class TestOddAnswers:
 
         assert host1.shown_on(HEAD) == "pending"
         assert row(PublicationKind.STATUS).attempts == 2
+
+    def test_an_answer_without_sense_is_a_failure_that_staff_see(
+        self, host1: CodeHost1, run: Run, judged: Any, sent: Sent
+    ) -> None:
+        host1.nonsense = {r"GET .*/comments": {"message": "Moved"}}
+        judged(run, verdict(finding()))
+        comment = row(PublicationKind.COMMENT)
+        assert (comment.state, comment.lease) == (PublicationState.WAITING, None)
+        assert comment.error == "The code host's answer made no sense (AttributeError)"
+
+        with later(sending.GIVEN_UP_AFTER.total_seconds()):
+            sent(lambda: sending.sweep(now=timezone.now()))
+        assert row(PublicationKind.COMMENT).state == PublicationState.GIVEN_UP
+
+    @pytest.mark.parametrize("attempts", [6, 28, 50])
+    def test_a_host_that_is_down_for_hours_is_asked_every_half_hour(
+        self, host1: CodeHost1, run: Run, sent: Sent, attempts: int
+    ) -> None:
+        host1.mood = "fails"
+        sent(publishing.announce_queued, run)
+        Publication.objects.update(attempts=attempts, next_at=timezone.now())
+
+        sent(lambda: sending.sweep(now=timezone.now()))
+
+        status = row(PublicationKind.STATUS)
+        assert (status.attempts, status.lease, status.error) == (attempts + 1, None, "The code host answered 500")
+        assert status.next_at is not None
+        assert timedelta(minutes=29) < status.next_at - timezone.now() <= sending.LONGEST_PAUSE
 
     @pytest.mark.parametrize(
         "answer",
