@@ -127,11 +127,24 @@ class TestCancel:
 
     def test_trying_again_after_a_lost_answer_is_one_change_there(self, as_owner, by_card, organization, cardpay):
         version = by_card.version
-        as_owner.post(CANCEL, body(organization))
-        Subscription.objects.update(status="active", cancel_at_period_end=False, version=version)
+        with time_machine.travel(timezone.now(), tick=False):
+            as_owner.post(CANCEL, body(organization))
+            Subscription.objects.update(status="active", cancel_at_period_end=False, version=version)
 
-        assert as_owner.post(CANCEL, body(organization)).status_code == 200
+            assert as_owner.post(CANCEL, body(organization)).status_code == 200
         assert len(cardpay.changes) == 1
+
+    @pytest.mark.parametrize(("url", "ends"), [(CANCEL, False), (REACTIVATE, True)])
+    def test_a_later_try_is_not_answered_with_the_failure_of_the_first(
+        self, as_owner, by_card, organization, cardpay, url, ends
+    ):
+        Subscription.objects.update(cancel_at_period_end=ends)
+        cardpay.mood = "fails"
+        assert as_owner.post(url, body(organization)).status_code == 502
+        cardpay.mood = "well"
+
+        with time_machine.travel(timezone.now() + timedelta(minutes=2)):
+            assert as_owner.post(url, body(organization)).status_code == 200
 
     def test_a_free_organization_has_nothing_to_cancel(self, as_owner, organization, cardpay):
         assert as_owner.post(CANCEL, body(organization)).status_code == 403

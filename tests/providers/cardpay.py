@@ -14,6 +14,8 @@ MONTH_SECONDS, YEAR_SECONDS = 30 * 86400, 365 * 86400
 class Cardpay(Loopback):
     """Its `subscriptions`, `invoices` and `prices` may be changed by the test, which then is the provider's world."""
 
+    keeps_failures = True
+
     def __init__(self) -> None:
         super().__init__()
         self.numbers = count(1)

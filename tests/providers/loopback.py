@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import orjson
 
 Answer = tuple[int, Any] | tuple[int, Any, dict[str, str]]  # status, body, headers
+FAILED: Answer = (500, {"error": {"type": "api_error", "message": "down"}})
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Loopback(ThreadingHTTPServer):
 
     daemon_threads = True
     key_header = "Idempotency-Key"
+    keeps_failures = False  # whether a key that was answered with 500 is answered so from then on
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -70,11 +72,11 @@ class Loopback(ThreadingHTTPServer):
             for pattern, said in self.nonsense.items():
                 if re.fullmatch(pattern, f"{method} {split.path}"):
                     return 200, said
-            if self.mood == "well":
-                if replayed:
-                    return self.answers[key]
-                answer = self.route(asked)
-                if key and answer[0] not in (401, 500):
+            if replayed:
+                return self.answers[key]
+            if self.mood in ("well", "fails"):
+                answer = self.route(asked) if self.mood == "well" else FAILED
+                if key and answer[0] != 401 and (answer[0] != 500 or self.keeps_failures):
                     self.answers[key] = answer
                 return answer
         if self.mood == "hangs":
@@ -82,7 +84,7 @@ class Loopback(ThreadingHTTPServer):
         return {
             "refuses": (400, {"error": {"type": "invalid_request_error", "message": "no"}}),
             "lies": (200, b"<html>"),
-        }.get(self.mood, (500, {"error": {"type": "api_error", "message": "down"}}))
+        }.get(self.mood, FAILED)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that gave up is what the tests want."""
