@@ -48,3 +48,22 @@ def faults_of(page: Page, path: str) -> list[str]:
         faults.append(f"sticks out by {beyond} px at {NARROW['width']} px")
     page.set_viewport_size(wide)
     return faults
+
+
+def test_long_names_stay_in_their_boxes(visit, enroll, on_plan):
+    lina = enroll("Lina")
+    name = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+    organization = lina.call("POST", "/orgs", name=name, slug="lina")
+    on_plan("pro", "lina")
+    page = sign_in(visit("/login"), lina)
+
+    page.get_by_label(f"Organization: {name}").click()
+    page.get_by_role("link", name="New organization").wait_for()
+    assert page.evaluate("[...document.querySelectorAll('.sidebar')].map(bar => bar.scrollWidth - bar.clientWidth)") == [0]
+
+    page.goto(f"/orgs/{organization['id']}/members")
+    page.get_by_role("button", name="Invite somebody").first.click()
+    page.get_by_label("Email address").fill(f"{'a' * 60}@{'b' * 60}.example.org")
+    page.get_by_role("button", name="Send the invitation").click()
+    toast = page.locator(".toast", has_text="A letter is on its way").bounding_box()
+    assert toast["x"] + toast["width"] <= page.viewport_size["width"]
