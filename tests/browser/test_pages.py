@@ -1,7 +1,7 @@
 """Every page of a repository, light and dark: nothing stands in the way of anybody, and nothing sticks out."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import sign_in
 from tests.providers.chromium import grave_barriers
@@ -59,7 +59,7 @@ def test_long_names_stay_in_their_boxes(visit, enroll, on_plan):
 
     page.get_by_label(f"Organization: {name}").click()
     page.get_by_role("link", name="New organization").wait_for()
-    assert page.evaluate("[...document.querySelectorAll('.sidebar')].map(bar => bar.scrollWidth - bar.clientWidth)") == [0]
+    assert page.locator(".sidebar").evaluate("bar => bar.scrollWidth - bar.clientWidth") == 0
 
     page.goto(f"/orgs/{organization['id']}/members")
     page.get_by_role("button", name="Invite somebody").first.click()
@@ -67,3 +67,12 @@ def test_long_names_stay_in_their_boxes(visit, enroll, on_plan):
     page.get_by_role("button", name="Send the invitation").click()
     toast = page.locator(".toast", has_text="A letter is on its way").bounding_box()
     assert toast["x"] + toast["width"] <= page.viewport_size["width"]
+
+
+def test_an_address_that_is_not_utf8_is_not_found(visit, enroll):
+    page = visit("/login")
+    sign_in(page, enroll("Petra"))
+
+    page.goto("/packs/%E0%A4%A")
+
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
