@@ -76,3 +76,33 @@ def test_an_address_that_is_not_utf8_is_not_found(visit, enroll):
     page.goto("/packs/%E0%A4%A")
 
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+
+
+def test_a_refused_page_has_its_own_title_and_the_focus(visit, enroll, scanned):
+    olga, repository = scanned
+    page = sign_in(visit(f"/repos/{repository}"), olga)
+    away = {"statusCode": 503, "message": "The database does not answer; try again", "error": "Service Unavailable"}
+    page.route("**/hotspots?*", lambda route: route.fulfill(status=409, json={**away, "statusCode": 409}))
+
+    page.get_by_role("link", name="Hotspots", exact=True).click()
+
+    expect(page).to_have_title("Not possible right now · olga/shop · Technical debt")
+    expect(page.get_by_role("main")).to_be_focused()
+
+
+def test_trying_again_brings_back_what_stands_around_a_page(visit, scanned):
+    olga, repository = scanned
+    page = sign_in(visit("/"), olga)
+    refused = {"statusCode": 429, "message": "Too many requests; try again in 90 seconds", "error": "Too Many Requests"}
+    page.route(
+        f"**/v1/api/repos/{repository}",
+        lambda route: route.fulfill(status=429, json=refused, headers={"Retry-After": "90"}),
+    )
+    page.goto(f"/repos/{repository}/settings")
+    expect(page.get_by_role("heading", name="Too many requests")).to_be_visible()
+
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_role("heading", name="olga/shop")).to_be_visible()
+    expect(page.get_by_role("heading", name="Disconnect")).to_be_visible()
