@@ -106,3 +106,13 @@ def test_trying_again_brings_back_what_stands_around_a_page(visit, scanned):
 
     expect(page.get_by_role("heading", name="olga/shop")).to_be_visible()
     expect(page.get_by_role("heading", name="Disconnect")).to_be_visible()
+
+
+def test_a_page_past_the_end_of_a_list_is_its_last_one(visit, scanned):
+    olga, repository = scanned
+    page = sign_in(visit(f"/repos/{repository}/violations?page=9"), olga)
+    expect(page.locator("summary", has_text="no time limit")).to_be_visible()
+
+    page.goto(f"/repos/{repository}/runs?page=9")
+
+    expect(page.get_by_role("cell", name="First scan")).to_be_visible()
