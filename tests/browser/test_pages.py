@@ -116,3 +116,15 @@ def test_a_page_past_the_end_of_a_list_is_its_last_one(visit, scanned):
     page.goto(f"/repos/{repository}/runs?page=9")
 
     expect(page.get_by_role("cell", name="First scan")).to_be_visible()
+
+
+def test_a_refusal_is_told_in_the_dialog_that_asked(visit, scanned):
+    olga, repository = scanned
+    page = sign_in(visit(f"/repos/{repository}/settings"), olga)
+    refused = {"statusCode": 409, "message": "a scan is being stored; try again", "error": "Conflict"}
+    page.route(f"**/api/repos/{repository}", lambda route: route.fulfill(status=409, json=refused))
+
+    page.get_by_role("button", name="Disconnect").click()
+    page.get_by_role("button", name="Disconnect and delete").click()
+
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("A scan is being stored; try again")
