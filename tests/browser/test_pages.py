@@ -128,3 +128,22 @@ def test_a_refusal_is_told_in_the_dialog_that_asked(visit, scanned):
     page.get_by_role("button", name="Disconnect and delete").click()
 
     expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("A scan is being stored; try again")
+
+
+def test_the_figures_of_the_overview_are_those_of_the_last_scan(visit, scanned):
+    olga, repository = scanned
+    now = olga.call("GET", f"/api/repos/{repository}/trends?period=30d")["debtScores"][-1]["score"]
+    overview = olga.call("GET", f"/api/repos/{repository}/overview") | {"debtScoreAvg": now + 7}  # it was worse
+    page = sign_in(visit("/"), olga)
+    page.route(f"**/api/repos/{repository}/overview", lambda route: route.fulfill(json=overview))
+
+    page.goto(f"/repos/{repository}")
+
+    figure = page.locator(".stat", has_text="Debt per 1,000 lines").locator(".stat-value")
+    expect(figure).to_have_text(f"{now:g} points")
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(59_700, "1 min 0 s"), (119_700, "2 min 0 s"), (83_000, "1 min 23 s"), (9_940, "9.9 s"), (12_400, "12 s")],
+)
