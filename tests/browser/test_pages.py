@@ -147,3 +147,13 @@ def test_the_figures_of_the_overview_are_those_of_the_last_scan(visit, scanned):
     ("milliseconds", "text"),
     [(59_700, "1 min 0 s"), (119_700, "2 min 0 s"), (83_000, "1 min 23 s"), (9_940, "9.9 s"), (12_400, "12 s")],
 )
+def test_no_time_has_sixty_seconds(visit, scanned, milliseconds, text):
+    olga, repository = scanned
+    page = sign_in(visit("/"), olga)
+    runs = olga.call("GET", f"/api/repos/{repository}/runs")
+    runs["data"][0]["durationMs"] = milliseconds
+    page.route(f"**/api/repos/{repository}/runs", lambda route: route.fulfill(json=runs))
+
+    page.goto(f"/repos/{repository}/runs")
+
+    expect(page.get_by_role("cell", name=text, exact=True)).to_be_visible()
