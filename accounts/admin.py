@@ -5,7 +5,8 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin, messages
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
+from django.contrib.contenttypes.models import ContentType
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
@@ -28,7 +29,11 @@ class UserAdmin(StaffAdmin):
     search_fields = ("email", "name", "=id", "=socialaccount__uid")
     search_help_text = "Address, name, id, or the sign-in provider's id of the account"
     ordering = ("-id",)
-    fields = ("email", "name", "provider", "is_active", "is_staff", "last_login", "created_at", "recent_sign_ins")
+    fields = (
+        "email", "name", "provider", "is_active", "is_staff", "user_permissions", "last_login", "created_at",
+        "recent_sign_ins",
+    )  # fmt: skip
+    filter_horizontal = ("user_permissions",)
     readonly_fields = ("email", "provider", "last_login", "created_at", "recent_sign_ins")
     actions = ("sign_out_everywhere", "disable")
 
@@ -45,8 +50,14 @@ class UserAdmin(StaffAdmin):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Only a superuser makes somebody staff."""
-        return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, "is_staff")
+        """Only a superuser makes somebody staff and says what they may do."""
+        own = () if request.user.is_superuser else ("is_staff", "user_permissions")
+        return (*self.readonly_fields, *own)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Of the hundreds of permissions, those of tables that have a page here."""
+        kwargs["queryset"] = _permissions_of_pages(self.admin_site)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     @admin.display(description="open sessions", ordering="open_sessions")
     def open_sessions(self, user: Any) -> int:
@@ -111,3 +122,8 @@ class LetterAdmin(ReadOnlyAdmin):
         for letter in rows:
             letters.send_again(letter.pk)
         messages.success(request, "Queued")
+
+
+def _permissions_of_pages(site: admin.AdminSite) -> QuerySet[Permission]:
+    pages = ContentType.objects.get_for_models(*site._registry).values()
+    return Permission.objects.filter(content_type__in=pages).select_related("content_type")

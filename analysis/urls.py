@@ -1,8 +1,18 @@
 """Addresses below /v1 of repositories, their results, policies, runs and badges, and of rule packs."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from analysis import views
+
+
+class OwnerConverter(StringConverter):
+    """All but the last part of a full name: the groups of a code host may lie in groups."""
+
+    regex = "[^/]+(?:/[^/]+)*"
+
+
+register_converter(OwnerConverter, "owner")
 
 urlpatterns = [
     path("api/repos", views.RepositoryViewSet.as_view({"get": "list", "post": "create"})),
@@ -49,5 +59,5 @@ urlpatterns = [
     ),
     path("api/packs", views.PackViewSet.as_view({"get": "list"})),
     path("api/packs/<str:name>", views.PackViewSet.as_view({"get": "retrieve"})),
-    path("badge/<str:owner>/<str:repo>", views.BadgeViewSet.as_view({"get": "retrieve"})),
+    path("badge/<owner:owner>/<str:repo>", views.BadgeViewSet.as_view({"get": "retrieve"})),
 ]

@@ -1,5 +1,6 @@
 """Structured logs: one JSON object a line on standard error, with the id of the request."""
 
+import logging
 from typing import Any
 
 import structlog
@@ -11,6 +12,15 @@ SHARED: list[Processor] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.format_exc_info,
 ]
+
+
+class WithoutPath(logging.Filter):
+    """Takes the path out of "Internal Server Error: /v1/..": it may hold the token of an invitation."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.msg == "%s: %s" and isinstance(record.args, tuple):
+            record.msg, record.args = "%s", record.args[:1]
+        return True
 
 
 def logging_config(level: str) -> dict[str, Any]:
@@ -25,11 +35,12 @@ def logging_config(level: str) -> dict[str, Any]:
                 "foreign_pre_chain": SHARED,
             }
         },
+        "filters": {"without path": {"()": WithoutPath}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": level.upper()},
         "loggers": {
             # Django logs each 4xx as a warning; our own request log has them already.
-            "django.request": {"level": "ERROR"},
+            "django.request": {"level": "ERROR", "filters": ["without path"]},
             # Writes whole addresses, and those of providers may hold a code or a token.
             "httpx": {"level": "WARNING"},
         },

@@ -67,6 +67,9 @@ class Migration(migrations.Migration):
                 ('last_scan_at', models.DateTimeField(null=True)),
                 ('organization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='repositories', to='organizations.organization')),
             ],
+            options={
+                'verbose_name_plural': 'repositories',
+            },
         ),
         migrations.CreateModel(
             name='PullRequest',

@@ -53,6 +53,7 @@ class Repository(BaseModel):
     objects = RepositoryQuerySet.as_manager()
 
     class Meta:
+        verbose_name_plural = "repositories"
         constraints: ClassVar = [
             models.UniqueConstraint("organization", "platform", Lower("full_name"), name="repository_connected_once")
         ]

@@ -95,6 +95,34 @@ class TestPages:
         owner.refresh_from_db()
         assert (owner.name, owner.is_staff) == ("New", False)
 
+    def test_a_superuser_says_what_others_may_look_at(self, staff, client, owner):
+        looks = Permission.objects.get(codename="view_letter")
+        form = {"name": owner.name, "is_active": "on", "is_staff": "on", "user_permissions": [looks.pk]}
+
+        staff.post(f"/admin/accounts/user/{owner.pk}/change/", form)
+
+        client.force_login(User.objects.get(pk=owner.pk))
+        assert client.get("/admin/accounts/letter/").status_code == 200
+        assert client.get("/admin/accounts/session/").status_code == 403
+
+    def test_the_choice_is_of_pages_that_are_there(self, staff, owner):
+        page = staff.get(f"/admin/accounts/user/{owner.pk}/change/")
+
+        offered = {each.codename for each in page.context["adminform"].form.fields["user_permissions"].queryset}
+        assert {"view_letter", "change_run", "view_logentry"} <= offered
+        assert not {"view_socialtoken", "view_group", "view_violation"} & offered
+
+    def test_nobody_gives_permissions_to_themselves(self, client):
+        helper = factories.user("helper@example.org", is_staff=True)
+        helper.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))
+        client.force_login(helper)
+        more = Permission.objects.get(codename="change_run")
+
+        form = {"name": "Helper", "is_active": "on", "user_permissions": [more.pk]}
+        client.post(f"/admin/accounts/user/{helper.pk}/change/", form)
+
+        assert set(helper.user_permissions.values_list("codename", flat=True)) == {"view_user", "change_user"}
+
 
 class TestActions:
     def test_revoke_sessions(self, staff, as_owner):

@@ -451,6 +451,11 @@ class TestBadge:
         assert answer.status_code == 200
         assert "needs the solo plan" in answer.content.decode()
 
+    def test_a_repository_in_a_group_of_groups_has_one(self, anonymous: Any, scanned: Any) -> None:
+        Repository.objects.filter(pk=scanned.pk).update(full_name="acme/web/shop")
+
+        assert "71/100" in anonymous.get("/v1/badge/acme/web/shop").content.decode()
+
     def test_unknown_is_404_and_still_a_picture(self, anonymous: Any) -> None:
         answer = anonymous.get("/v1/badge/nobody/nothing")
 

@@ -131,6 +131,13 @@ class TestBody:
         assert b"secret" not in response.content
         assert "a secret detail" in caplog.text
 
+    @pytest.mark.parametrize("address", ["failing", "plainly-failing", f"kind/{len(KINDS) - 1}"])
+    def test_the_log_of_a_failure_has_no_path_which_may_hold_a_token(self, client, address, caplog):
+        client.get(f"/v1/test/{address}")
+
+        [said] = [record.getMessage() for record in caplog.records if record.name == "django.request"]
+        assert said in ("Internal Server Error", "Service Unavailable")
+
     @pytest.mark.parametrize("number", range(len(KINDS)))
     def test_each_kind_of_refusal(self, client, number):
         _, status, message = KINDS[number]

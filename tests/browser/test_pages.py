@@ -1,7 +1,7 @@
 """Every page of a repository, light and dark: nothing stands in the way of anybody, and nothing sticks out."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import sign_in
 from tests.providers.chromium import grave_barriers
@@ -48,3 +48,112 @@ def faults_of(page: Page, path: str) -> list[str]:
         faults.append(f"sticks out by {beyond} px at {NARROW['width']} px")
     page.set_viewport_size(wide)
     return faults
+
+
+def test_long_names_stay_in_their_boxes(visit, enroll, on_plan):
+    lina = enroll("Lina")
+    name = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+    organization = lina.call("POST", "/orgs", name=name, slug="lina")
+    on_plan("pro", "lina")
+    page = sign_in(visit("/login"), lina)
+
+    page.get_by_label(f"Organization: {name}").click()
+    page.get_by_role("link", name="New organization").wait_for()
+    assert page.locator(".sidebar").evaluate("bar => bar.scrollWidth - bar.clientWidth") == 0
+
+    page.goto(f"/orgs/{organization['id']}/members")
+    page.get_by_role("button", name="Invite somebody").first.click()
+    page.get_by_label("Email address").fill(f"{'a' * 60}@{'b' * 60}.example.org")
+    page.get_by_role("button", name="Send the invitation").click()
+    toast = page.locator(".toast", has_text="A letter is on its way").bounding_box()
+    assert toast["x"] + toast["width"] <= page.viewport_size["width"]
+
+
+def test_an_address_that_is_not_utf8_is_not_found(visit, enroll):
+    page = visit("/login")
+    sign_in(page, enroll("Petra"))
+
+    page.goto("/packs/%E0%A4%A")
+
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+
+
+def test_a_refused_page_has_its_own_title_and_the_focus(visit, enroll, scanned):
+    olga, repository = scanned
+    page = sign_in(visit(f"/repos/{repository}"), olga)
+    away = {"statusCode": 503, "message": "The database does not answer; try again", "error": "Service Unavailable"}
+    page.route("**/hotspots?*", lambda route: route.fulfill(status=409, json={**away, "statusCode": 409}))
+
+    page.get_by_role("link", name="Hotspots", exact=True).click()
+
+    expect(page).to_have_title("Not possible right now · olga/shop · Technical debt")
+    expect(page.get_by_role("main")).to_be_focused()
+
+
+def test_trying_again_brings_back_what_stands_around_a_page(visit, scanned):
+    olga, repository = scanned
+    page = sign_in(visit("/"), olga)
+    refused = {"statusCode": 429, "message": "Too many requests; try again in 90 seconds", "error": "Too Many Requests"}
+    page.route(
+        f"**/v1/api/repos/{repository}",
+        lambda route: route.fulfill(status=429, json=refused, headers={"Retry-After": "90"}),
+    )
+    page.goto(f"/repos/{repository}/settings")
+    expect(page.get_by_role("heading", name="Too many requests")).to_be_visible()
+
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_role("heading", name="olga/shop")).to_be_visible()
+    expect(page.get_by_role("heading", name="Disconnect")).to_be_visible()
+
+
+def test_a_page_past_the_end_of_a_list_is_its_last_one(visit, scanned):
+    olga, repository = scanned
+    page = sign_in(visit(f"/repos/{repository}/violations?page=9"), olga)
+    expect(page.locator("summary", has_text="no time limit")).to_be_visible()
+
+    page.goto(f"/repos/{repository}/runs?page=9")
+
+    expect(page.get_by_role("cell", name="First scan")).to_be_visible()
+
+
+def test_a_refusal_is_told_in_the_dialog_that_asked(visit, scanned):
+    olga, repository = scanned
+    page = sign_in(visit(f"/repos/{repository}/settings"), olga)
+    refused = {"statusCode": 409, "message": "a scan is being stored; try again", "error": "Conflict"}
+    page.route(f"**/api/repos/{repository}", lambda route: route.fulfill(status=409, json=refused))
+
+    page.get_by_role("button", name="Disconnect").click()
+    page.get_by_role("button", name="Disconnect and delete").click()
+
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("A scan is being stored; try again")
+
+
+def test_the_figures_of_the_overview_are_those_of_the_last_scan(visit, scanned):
+    olga, repository = scanned
+    now = olga.call("GET", f"/api/repos/{repository}/trends?period=30d")["debtScores"][-1]["score"]
+    overview = olga.call("GET", f"/api/repos/{repository}/overview") | {"debtScoreAvg": now + 7}  # it was worse
+    page = sign_in(visit("/"), olga)
+    page.route(f"**/api/repos/{repository}/overview", lambda route: route.fulfill(json=overview))
+
+    page.goto(f"/repos/{repository}")
+
+    figure = page.locator(".stat", has_text="Debt per 1,000 lines").locator(".stat-value")
+    expect(figure).to_have_text(f"{now:g} points")
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(59_700, "1 min 0 s"), (119_700, "2 min 0 s"), (83_000, "1 min 23 s"), (9_940, "9.9 s"), (12_400, "12 s")],
+)
+def test_no_time_has_sixty_seconds(visit, scanned, milliseconds, text):
+    olga, repository = scanned
+    page = sign_in(visit("/"), olga)
+    runs = olga.call("GET", f"/api/repos/{repository}/runs")
+    runs["data"][0]["durationMs"] = milliseconds
+    page.route(f"**/api/repos/{repository}/runs", lambda route: route.fulfill(json=runs))
+
+    page.goto(f"/repos/{repository}/runs")
+
+    expect(page.get_by_role("cell", name=text, exact=True)).to_be_visible()

@@ -53,6 +53,12 @@ def test_a_row_is_named_by_what_tells_it_apart(row: Any, words: str) -> None:
     assert str(row) == words
 
 
+def test_rows_of_a_page_are_called_by_a_word_that_exists() -> None:
+    assert [
+        word for model in admin.site._registry if (word := str(model._meta.verbose_name_plural))[-3:] == "rys"
+    ] == []
+
+
 def populate(number: int) -> Run:
     """A row of everything that staff look at, with a secret wherever a table has one."""
     now, name = timezone.now(), f"{SECRET}-{number}"

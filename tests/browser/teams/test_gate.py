@@ -3,6 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.utils import timezone
@@ -68,6 +69,30 @@ def test_a_member_tries_a_change_and_cannot_save_it(visitor: Any, shop: Reposito
 
     mia.sees("Unsaved changes")
     assert mia.page.get_by_role("button", name="Save the policy").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "other"), [("shop/[id]/client.py", "shop/i/client.py"), ("client.py", "shop/client.py")]
+)
+def test_an_exception_for_one_file_is_for_that_file_alone(
+    visitor: Any, team: Any, service: str, owner: Any, tmp_path: Path, file: str, other: str
+) -> None:
+    source = GitRepository.create(tmp_path / "shop")
+    source.commit(dict.fromkeys((file, other), SHOP["shop/client.py"]), on=TODAY - timedelta(days=3))
+    made = connect_repository(organization=team, full_name="acme/shop", platform=Platform.GIT, clone_url=source.url)
+    rule = "risk-http-no-timeout"
+    olivia = visitor(owner)
+    olivia.goes_to(f"/repos/{made.pk}/violations?{urlencode({'file': file, 'ruleId': rule})}")
+
+    olivia.page.locator("summary", has_text="no time limit").click()
+    olivia.clicks("Make an exception")
+    olivia.sees("Accepts 1 finding;")
+    olivia.page.get_by_label("Reason").fill("Goes away with the old gateway")
+    olivia.clicks("Make the exception")
+    olivia.sees("Nothing with these filters")
+
+    olivia.goes_to(f"/repos/{made.pk}/violations?ruleId={rule}")
+    olivia.sees(f"{other}:")
 
 
 def test_a_pack_is_found_and_applied(visitor: Any, shop: Repository, owner: Any) -> None:

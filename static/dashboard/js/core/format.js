@@ -54,8 +54,8 @@ export function ago(text, now = Date.now()) {
 export function duration(milliseconds) {
   const seconds = milliseconds / 1000;
   if (seconds < 10) return `${decimal(seconds)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  const rounded = Math.round(seconds);
+  return rounded < 60 ? `${rounded} s` : `${Math.floor(rounded / 60)} min ${rounded % 60} s`;
 }
 
 /** runtime_risk as "Runtime risk"; names that the API uses as sentences of their own. */

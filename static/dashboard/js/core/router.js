@@ -5,7 +5,7 @@
  * beside the frame's own `load`, shows a skeleton while it waits, and turns a refusal of the API into a designed state.
  */
 
-import { errorState, missingPage, pageSkeleton } from "../ui/states.js";
+import { errorState, errorTitle, missingPage, pageSkeleton } from "../ui/states.js";
 import { fill, h } from "./dom.js";
 import { isAbort } from "./errors.js";
 import { routeOf } from "./routes.js";
@@ -72,8 +72,7 @@ async function show({ scroll = 0 } = {}) {
   } catch (error) {
     if (page.signal.aborted || isAbort(error)) return;
     report(error);
-    fill(slot?.isConnected ? slot : root, errorState(error, reload));
-    slot?.closest("[aria-busy]")?.setAttribute("aria-busy", "false");
+    tell(error, page);
   } finally {
     if (!page.signal.aborted) progress.removeAttribute("data-busy");
   }
@@ -130,13 +129,30 @@ async function showPage(page, module, loading, { isSamePage, scroll }) {
   const focused = isSamePage ? document.activeElement?.id : "";
   fill(slot, module.view(data, page));
   slot.closest("[aria-busy]")?.setAttribute("aria-busy", "false");
-  document.title = [titleOf(module, data, page), subjectOf(page.frame), NAME].filter(Boolean).join(" · ");
+  entitle(titleOf(module, data, page), page);
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
-  if (!isSamePage) document.querySelector("[data-page-start]")?.focus({ preventScroll: true });
+  if (!isSamePage) focusStart();
   scrollTo({ top: scroll, behavior: "instant" });
 }
 
 let shownFrame = {};
+
+/** Show a refusal where the page would be. The next try builds the frame too, which may be what was refused. */
+function tell(error, page) {
+  current.path = null;
+  fill(slot?.isConnected ? slot : root, errorState(error, reload));
+  slot?.closest("[aria-busy]")?.setAttribute("aria-busy", "false");
+  entitle(errorTitle(error), page);
+  focusStart();
+}
+
+function entitle(title, { frame }) {
+  document.title = [title, subjectOf(frame), NAME].filter(Boolean).join(" · ");
+}
+
+function focusStart() {
+  document.querySelector("[data-page-start]")?.focus({ preventScroll: true });
+}
 
 function titleOf(module, data, page) {
   return typeof module.title === "function" ? module.title(data, page) : module.title;

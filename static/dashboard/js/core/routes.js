@@ -63,8 +63,17 @@ function matched(pattern, parts) {
   if (pattern.length !== parts.length) return null;
   const params = {};
   for (const [index, piece] of pattern.entries()) {
-    if (piece.startsWith(":")) params[piece.slice(1)] = decodeURIComponent(parts[index]);
+    if (piece.startsWith(":")) params[piece.slice(1)] = decoded(parts[index]);
     else if (piece !== parts[index]) return null;
   }
   return params;
+}
+
+/** A part of an address as text; as it stands where it is not UTF-8, so that its page tells that there is no such thing. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -1,9 +1,9 @@
 /** Who changed what in an organization. */
 
-import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { ago, date, time } from "../core/format.js";
 import { iconOf, said } from "../data/audit.js";
+import { pageOf } from "../data/pages.js";
 import { card, pageHead } from "../ui/card.js";
 import { icon } from "../ui/icons.js";
 import { state } from "../ui/states.js";
@@ -13,9 +13,8 @@ const PER_PAGE = 30;
 
 export const title = "Audit log";
 
-export function load({ params, query, signal }) {
-  const asked = { page: query.get("page"), perPage: PER_PAGE };
-  return api.get(`/orgs/${params.organizationId}/audit-log`, { query: asked, signal });
+export function load(page) {
+  return pageOf(page, `/orgs/${page.params.organizationId}/audit-log`, { perPage: PER_PAGE });
 }
 
 export function view(list, page) {

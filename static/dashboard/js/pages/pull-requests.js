@@ -4,6 +4,7 @@ import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { ago, count, time } from "../core/format.js";
 import { repository } from "../data/catalog.js";
+import { pageOf } from "../data/pages.js";
 import { card } from "../ui/card.js";
 import { planLacks } from "../ui/plan.js";
 import { state } from "../ui/states.js";
@@ -14,12 +15,12 @@ const PER_PAGE = 20;
 
 export const title = "Pull requests";
 
-export async function load({ params, query, signal }) {
-  const { organizationId } = await repository(params.repositoryId);
-  const asked = { page: query.get("page"), perPage: PER_PAGE };
+export async function load(page) {
+  const { repositoryId } = page.params;
+  const { organizationId } = await repository(repositoryId);
   const [list, gate] = await Promise.all([
-    api.get(`/api/repos/${params.repositoryId}/prs`, { query: asked, signal }),
-    api.get(`/plans/org/${organizationId}/can-use/prGate`, { signal }),
+    pageOf(page, `/api/repos/${repositoryId}/prs`, { perPage: PER_PAGE }),
+    api.get(`/plans/org/${organizationId}/can-use/prGate`, { signal: page.signal }),
   ]);
   return { list, isInPlan: gate.allowed };
 }

@@ -1,9 +1,9 @@
 /** Runs of a repository, the ones that are going on live. */
 
-import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { ago, count, duration, time } from "../core/format.js";
 import { forget } from "../data/catalog.js";
+import { pageOf } from "../data/pages.js";
 import { isActive } from "../data/runs.js";
 import { RUN_KINDS } from "../data/words.js";
 import { runBadge } from "../ui/badge.js";
@@ -14,8 +14,8 @@ import { pager, table } from "../ui/table.js";
 
 export const title = "Runs";
 
-export function load({ params, query, signal }) {
-  return api.get(`/api/repos/${params.repositoryId}/runs`, { query: { page: query.get("page") }, signal });
+export function load(page) {
+  return pageOf(page, `/api/repos/${page.params.repositoryId}/runs`);
 }
 
 export function view(list, page) {

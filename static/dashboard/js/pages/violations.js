@@ -1,8 +1,8 @@
 /** Open violations of a repository; the filters live in the address. */
 
-import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { count } from "../core/format.js";
+import { pageOf } from "../data/pages.js";
 import { card } from "../ui/card.js";
 import { state } from "../ui/states.js";
 import { pager } from "../ui/table.js";
@@ -13,10 +13,9 @@ export const title = "Violations";
 
 const PER_PAGE = 25;
 
-export function load({ params, query, signal }) {
-  const given = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]));
-  const asked = { ...given, page: query.get("page"), perPage: PER_PAGE };
-  return api.get(`/api/repos/${params.repositoryId}/violations`, { query: asked, signal });
+export function load(page) {
+  const given = Object.fromEntries(FILTERS.map((name) => [name, page.query.get(name)]));
+  return pageOf(page, `/api/repos/${page.params.repositoryId}/violations`, { ...given, perPage: PER_PAGE });
 }
 
 export function view(list, page) {

@@ -1,5 +1,7 @@
-import { freshId, h } from "../core/dom.js";
+import { fill, freshId, h } from "../core/dom.js";
 import { button } from "./button.js";
+import { note } from "./card.js";
+import { icon } from "./icons.js";
 
 /**
  * A modal dialog. A button that opens one does so with `onClick: () => void openDialog(...)`: its action is over then,
@@ -24,17 +26,29 @@ export function openDialog({ title, text, content }) {
   });
 }
 
-/** Ask before something that cannot be taken back. Runs `action` while the dialog is open; resolves to whether it ran. */
+/**
+ * Ask before something that cannot be taken back. Runs `action` while the dialog is open; resolves to whether it ran. A
+ * refusal stands in the dialog, which covers toasts.
+ */
 export function confirmDialog({ title, text, label, action, kind = "danger" }) {
   return openDialog({
     title,
     text,
     content: (close) => {
+      const problem = h("div", { role: "alert" });
       const act = async () => {
-        await action();
+        fill(problem);
+        try {
+          await action();
+        } catch (error) {
+          if (error.status === undefined) throw error;
+          fill(problem, note("critical", icon("alert"), error.sentence));
+          return;
+        }
         close(true);
       };
-      return h("div", { class: "form-actions" }, button("Cancel", { onClick: () => close(false) }), button(label, { kind, onClick: act }));
+      const actions = h("div", { class: "form-actions" }, button("Cancel", { onClick: () => close(false) }), button(label, { kind, onClick: act }));
+      return h("div", { class: "form" }, problem, actions);
     },
   });
 }

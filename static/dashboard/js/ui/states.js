@@ -22,8 +22,8 @@ export function state({ icon: name, title, text, tone, actions = [], level = "h2
 
 /** Why a page is not there, after the status of the refusal, with the way on. */
 export function errorState(error, retry) {
-  if (error.status === 403 && error.message.startsWith("The plan ")) return planState(error);
-  const [name, title, tone] = SORTS[error.status] ?? ["alert", "Something went wrong", "critical"];
+  if (isOfPlan(error)) return planState(error);
+  const [name, title, tone] = sortOf(error);
   const text = error.sentence ?? "The page could not be shown.";
   const again = button("Try again", { icon: "refresh", onClick: retry });
   const home = linkButton("All repositories", "/");
@@ -31,13 +31,23 @@ export function errorState(error, retry) {
   return h("div", { class: "card", role: "alert" }, state({ icon: name, title, text, tone, actions, level: "h1" }));
 }
 
+/** The heading of a refusal, for the title of the window. */
+export function errorTitle(error) {
+  return isOfPlan(error) ? NOT_IN_PLAN : sortOf(error)[1];
+}
+
+const isOfPlan = ({ status, message }) => status === 403 && message.startsWith("The plan ");
+const sortOf = ({ status }) => SORTS[status] ?? ["alert", "Something went wrong", "critical"];
+
 /** A plan that lacks the feature: what it is missing, and the way to the plans. */
 function planState({ message }) {
   const id = chosenOrganizationId();
   const actions = id ? [linkButton("Compare the plans", `/orgs/${id}/plan`, { kind: "primary" })] : [];
   const text = message.replace(/\b[a-z]+[A-Z]\w*/, (name) => `the ${name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`);
-  return h("div", { class: "card", role: "alert" }, state({ icon: "wallet", title: "Not part of your plan", text: `${text}.`, tone: "accent", actions }));
+  return h("div", { class: "card", role: "alert" }, state({ icon: "wallet", title: NOT_IN_PLAN, text: `${text}.`, tone: "accent", actions }));
 }
+
+const NOT_IN_PLAN = "Not part of your plan";
 
 const SORTS = {
   0: ["alert", "No connection", "critical"],

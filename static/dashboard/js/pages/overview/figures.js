@@ -43,11 +43,13 @@ function violations({ totalViolations }, { violations: days }) {
   return card({}, stat({ label: "Open violations", value: number(totalViolations), note }));
 }
 
+/** As of the last scan, like the other figures; `debtScoreAvg` is the mean of a month. */
 function debt({ debtScoreAvg }, { debtScores }) {
-  const hours = (debtScoreAvg * MINUTES_PER_POINT) / 60;
-  const moved = debtScores.length > 1 && [" · ", moves(debtScores.at(-1).score - debtScores[0].score, "down", debtScores[0].date)];
+  const score = debtScores.at(-1)?.score ?? debtScoreAvg;
+  const hours = (score * MINUTES_PER_POINT) / 60;
+  const moved = debtScores.length > 1 && [" · ", moves(score - debtScores[0].score, "down", debtScores[0].date)];
   const note = [`about ${decimal(hours)} h of repair`, moved];
-  return card({}, stat({ label: "Debt per 1,000 lines", value: decimal(debtScoreAvg), unit: "points", note }));
+  return card({}, stat({ label: "Debt per 1,000 lines", value: decimal(score), unit: "points", note }));
 }
 
 function moves(difference, goodWhen, since) {

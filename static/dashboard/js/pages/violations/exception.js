@@ -67,7 +67,13 @@ async function showEffect(place, exception, page) {
 
 function places(file) {
   const folders = file.split("/").slice(0, -1).map((_, index, parts) => parts.slice(0, index + 1).join("/")).reverse();
-  return [[file, `This file: ${file}`], ...folders.map((folder) => [`${folder}/**`, `Everything below ${folder}/`]), ["**", "The whole repository"]];
+  return [[globOf(file), `This file: ${file}`], ...folders.map((folder) => [`${globOf(folder)}/**`, `Everything below ${folder}/`]), ["**", "The whole repository"]];
+}
+
+/** The glob that means one path and nothing else: `app/[id]/page.tsx` is a name, and `setup.py` is not meant at any depth. */
+function globOf(path) {
+  const literal = path.replaceAll(/[\\*?[\]]/g, (sign) => `\\${sign}`);
+  return path.includes("/") ? literal.replace(/^[!#]/, (sign) => `\\${sign}`) : `/${literal}`;
 }
 
 function inDays(days) {
