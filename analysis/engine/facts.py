@@ -279,6 +279,7 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     constants: tuple[tuple[str, str], ...] = ()  # those that may name a table, with their texts
     annotated: tuple[tuple[str, str], ...] = ()  # names of Python for a class with a note: `Annotated[Orders, ...]`
     clients: tuple[Client, ...] = ()
+    is_built_for_tests: bool = False  # Go: a constraint leaves it out of every other build
 
     @property
     def complexity(self) -> int:
