@@ -541,3 +541,12 @@ def test_methods_of_an_interface_that_the_file_declares(line, count):
 )
 def test_a_position_in_a_queue_that_is_not_kept(call, count):
     assert len(lines_of(RULE, go(call), "go")) == count
+
+
+@pytest.mark.parametrize(("columns", "count"), [((2, 3), 2), ((2, 3, 4), 0)])
+def test_a_row_of_what_was_measured_has_nought_for_none(columns, count):
+    read = "".join(f"v{each}, _ := strconv.ParseFloat(fields[{each}], 64)\nuse(v{each})\n" for each in columns)
+    source = (
+        f'package a\nimport ("strconv"; "strings")\nfunc f(line string) {{\nfields := strings.Fields(line)\n{read}}}\n'
+    )
+    assert len(findings_of(RULE, {"feed/a.go": source})) == count
