@@ -387,3 +387,13 @@ def test_without_its_settings_a_program_cannot_go_on(read, told):
 def test_who_asks_whether_to_end_means_it(asked, count):
     function = f"func connect(err error) {{\nif {asked} {{\nwait(2)\nos.Exit(1)\n}}\n}}\n"
     assert len(findings_of(RULE, {"agent/agent.go": f'package agent\nimport "os"\n{function}'})) == count
+
+
+@pytest.mark.parametrize(("read", "confidence"), [('os.LookupEnv("PORT")', "low"), ('load("PORT")', "medium")])
+def test_what_is_given_settings_cannot_go_on_without_them(read, confidence):
+    functions = (
+        'func parse(text string) int {\nn, err := strconv.Atoi(text)\nif err != nil {\nlog.Fatal("no port")\n}\n'
+        f"return n\n}}\nfunc Port() int {{\ntext, _ := {read}\nreturn parse(text)\n}}\n"
+    )
+    source = f'package conf\nimport ("log"; "os"; "strconv")\n{functions}'
+    assert [each.confidence for each in findings_of(RULE, {"conf/conf.go": source})] == [confidence]
