@@ -34,6 +34,7 @@ _GO_STANDARD = frozenset(
 )
 MEASURED = PARSED | {"sql", "prisma"}  # languages whose lines count
 _IGNORED = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.STUB})
+_TESTS_WITH = re.compile(r"testing$|github\.com/(?:onsi/(?:ginkgo|gomega)|stretchr/testify)(?:/|$)")  # in Go
 _PACKAGE = re.compile(r"[\w-]+")  # of a registry, without a scope: other names may be paths of the project
 _PRODUCTION = frozenset({FileKind.SOURCE, FileKind.SCRIPT})
 T = TypeVar("T")
@@ -312,11 +313,12 @@ def file_kind(path: str, facts: FileFacts) -> FileKind:
 
 
 def _is_shared_by_tests(path: str, facts: FileFacts) -> bool:
-    """Go: a file that knows of tests, or of a package called after the one that it helps to test: `db/dbtest`."""
+    """Go: a file that is built for tests alone or knows of what they are written with, or of a package called after the
+    one that it helps to test: `db/dbtest`."""
+    if facts.is_built_for_tests or any(_TESTS_WITH.match(each.target) for each in facts.imports):
+        return True
     above = path.split("/")[-3:-2]
-    return [facts.package] == [f"{name}test" for name in above] or any(
-        each.target == "testing" for each in facts.imports
-    )
+    return [facts.package] == [f"{name}test" for name in above]
 
 
 def _is_of_pytest(facts: FileFacts) -> bool:

@@ -31,6 +31,7 @@ class FunctionFlag:
     FLAT_SWITCH = 512  # nearly all its branches are one-statement cases of one switch
     TEST = 1024  # named or annotated as a test
     RETURNS_ERROR = 2048  # Go: the last result is an `error`
+    SETTLES_ERRORS = 8192  # Go: such a result is always nil, or was logged before it is given
     KEEPS_ERRORS = 4096  # JavaScript: a function whose promise is not rejected by what it awaits
 
 
@@ -279,6 +280,7 @@ class FileFacts(msgspec.Struct, array_like=True, frozen=True):
     constants: tuple[tuple[str, str], ...] = ()  # those that may name a table, with their texts
     annotated: tuple[tuple[str, str], ...] = ()  # names of Python for a class with a note: `Annotated[Orders, ...]`
     clients: tuple[Client, ...] = ()
+    is_built_for_tests: bool = False  # Go: a constraint leaves it out of every other build
 
     @property
     def complexity(self) -> int:

@@ -101,12 +101,12 @@ _MIGRATION = re.compile(
     r"|(^|/)migrations?/\d{8,}[\w-]*/[^/]+\.[jt]s$|(^|/)migration/[vV]ersion-[\d.]+\.[jt]s$|(^|/)upgrades/\d+\.\d+[^/]*/[^/]+\.[jt]s$"
 )
 _TEST = re.compile(
-    r"(^|/)(tests?(?:[_-](?:e2e|unit|integration|functional))?|\w+_test_utils?|integration/e2e\w*|test-(?:helpers?|utils?)|unittests?|__tests__"
+    r"(^|/)(tests?(?:[_-](?:e2e|unit|integration|functional))?|\w+_test_utils?|integration/e2e\w*|test-(?:helpers?|utils?)|(?:helpers?|utils?)_?tests?|unittests?|__tests__"
     r"|(?:__)?mocks(?:__)?|testing|testdata|spec|e2e(?:-tests?)?|cypress)/|(^|/)t/(unit|integration"
     r"|smoke)/|(^|/)src/(test|\w+Test|testFixtures|test-fixtures|jmh|it)/|(^|/)[\w-]*integrat(ion|ed)-tests?[\w-]*/"
     r"|(^|/)(?:(?!ab[_-])[\w-]+[_-]tests|[\w-]+-e2e|e2e[_-]test)/|(^|/)(vitest|jest|playwright|cypress)[\w.-]*\.(config|setup)\.[cm]?[jt]s$"
     r"|(^|/)(?:(?:jest|vitest|test)[.-]?setup|setup[.-]?(?:[jJ]est|[vV]itest|[tT]ests?))\.[cm]?[jt]sx?$"
-    r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests|mocks)\.py$|_test\.go$|[.-](test|spec|cy|stories|integ"
+    r"|(^|/)(test[_-][^/]*|conftest|pytest_plugin|testing|[^/]*_test|tests|mocks)\.py$|_test(?:_helpers?|_utils?)?\.go$|[.-](test|spec|cy|stories|integ"
     r"|e2e-spec|(?:client|server|unit|int|integration|api)test)\.[cm]?[jt]sx?$"
     r"|(Test|Tests|TestCase|IT)\.java$"
 )

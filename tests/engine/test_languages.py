@@ -33,6 +33,9 @@ from analysis.engine.languages import FileKind, kind_of, language_read, reading_
         ("web/jest.setup.ts", FileKind.TEST),
         ("src/setup.ts", FileKind.SOURCE),
         ("e2e-test/action.go", FileKind.TEST),
+        ("helpertest/http.go", FileKind.TEST),
+        ("agent/agent_test_helpers.go", FileKind.TEST),
+        ("service/question_hottest_service.go", FileKind.SOURCE),
         ("integration/e2eshop/client.go", FileKind.TEST),
         ("shop/tests_e2e/cart.py", FileKind.TEST),
         ("shop/mocks.py", FileKind.TEST),
@@ -148,6 +151,27 @@ def test_go_code_that_tests_share_is_test_code():
     source = b'package a\n\nimport "testing"\n\nfunc Check(t *testing.T) {}\n'
     assert file_kind("a/scenario.go", extract(source, "go")) is FileKind.TEST
     assert file_kind("a/scenario.go", extract(source.replace(b"testing", b"time"), "go")) is FileKind.SOURCE
+
+
+@pytest.mark.parametrize("framework", ["github.com/onsi/ginkgo/v2", "github.com/stretchr/testify/require"])
+def test_go_code_that_is_written_with_a_framework_of_tests_is_test_code(framework):
+    assert file_kind("a/folder.go", extract(f'package a\n\nimport "{framework}"\n'.encode(), "go")) is FileKind.TEST
+
+
+@pytest.mark.parametrize(
+    ("constraint", "kind"),
+    [
+        ("testing", FileKind.TEST),
+        ("linux && testing", FileKind.TEST),
+        ("test && !windows", FileKind.TEST),
+        ("!testing", FileKind.SOURCE),
+        ("linux || testing", FileKind.SOURCE),
+        ("linux", FileKind.SOURCE),
+    ],
+)
+def test_go_code_that_is_built_for_tests_alone_is_test_code(constraint, kind):
+    source = f"// Copyright\n\n//go:build {constraint}\n\npackage a\n\nfunc Build() {{}}\n".encode()
+    assert file_kind("a/build.go", extract(source, "go")) is kind
 
 
 def test_a_go_package_that_is_called_after_the_one_it_tests_is_test_code():

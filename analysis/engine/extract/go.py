@@ -9,6 +9,7 @@ from tree_sitter import Node
 from analysis.engine.extract import go_references
 from analysis.engine.extract.dialect import ClassHeader, Dialect, FunctionHeader, Imported
 from analysis.engine.extract.go_entries import REGISTRATIONS, look_at_registration
+from analysis.engine.extract.go_errors import settles_errors
 from analysis.engine.extract.loops import bound_of
 from analysis.engine.extract.scopes import LONGEST_ITERABLE, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
@@ -100,6 +101,9 @@ class Go(Dialect):
             result = None  # what it gives may fail, later
         if result is not None and _ENDS_IN_ERROR.search(file.source, result.start_byte, result.end_byte):
             flags |= FunctionFlag.RETURNS_ERROR
+            body = node.child_by_field_name("body")
+            if body is not None and settles_errors(body, file.source):
+                flags |= FunctionFlag.SETTLES_ERRORS
         receiver = node.child_by_field_name("receiver")
         name_start = name_node.start_byte if name_node is not None else -1
         if receiver is None:

@@ -13,7 +13,7 @@ from analysis.engine.extract.finish import class_facts, function_facts, loop_fac
 from analysis.engine.extract.looks import Gates, looks_at_calls, marks_of, watched, watched_types
 from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.extract.text import Lines
+from analysis.engine.extract.text import Lines, is_built_for_tests
 from analysis.engine.extract.walk import Walk
 from analysis.engine.facts import FileFacts, Function
 from analysis.engine.readers.held_clients import held_by
@@ -53,6 +53,7 @@ def parsed_facts(source: bytes, language: str, lines: Lines, gates: Gates, *, is
         marks=marks,
         suppressions=reasoned,
         unreasoned_suppressions=unreasoned,
+        is_built_for_tests=language == "go" and is_built_for_tests(source),
     )
     return structure if is_test else structs.replace(structure, **_deeds(file, functions))
 

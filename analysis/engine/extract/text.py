@@ -32,6 +32,11 @@ _BUNDLED = re.compile(
 )
 # A bundle that stands without a banner.
 _WEBPACK = re.compile(rb"\s*(?:/\*{6}/\s*)?\(function(?: webpackUniversalModuleDefinition\(root, factory|\(modules)\)")
+# A line above the package of Go, `//go:build testing && linux`, that no other build fulfils.
+_ONLY_FOR_TESTS = re.compile(
+    rb"\A(?:[ \t]*(?://[^\n]*)?\n)*?//go:build (?:\w+ && )?(?:(?:\w+_)?tests?|testing|integration|e2e)"
+    rb"(?: && !?\w+)*[ \t]*\n"
+)
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -54,6 +59,11 @@ def normalise(blob: bytes) -> bytes:
         if b"\n" not in blob:
             blob = blob.replace(b"\r", b"\n")
     return blob
+
+
+def is_built_for_tests(source: bytes) -> bool:
+    """Whether a constraint of Go leaves the file out of every build but that of tests."""
+    return b"//go:build" in source and _ONLY_FOR_TESTS.match(source) is not None
 
 
 def reason_to_skip(source: bytes) -> str:

@@ -12,8 +12,6 @@ from analysis.engine.readers.reading import followed, function_text, text_after,
 _OPENED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*([\w.]+)\(([^\n]*)")
 _FOR_WRITING = re.compile(r"O_WRONLY|O_RDWR|O_APPEND")
 _TO_NOWHERE = re.compile(r"\b(io|ioutil)\.Discard\b|\bos\.Std(out|err)\b")
-_RETURNED = re.compile(r"\breturn\b([^\n}]*)")
-_NIL_LAST = re.compile(r"(?:^|,)\s*nil\s*(?:;\s*)?(?://.*)?$")
 # A writer into memory or into a hash never fails: `buf := new(bytes.Buffer)`, `var text strings.Builder`.
 IN_MEMORY = re.compile(
     r"(\w+)\s*(?::?=|\s)\s*(?:new\(|&)?(?:bytes\.(?:New)?Buffer|strings\.Builder|hash\.Hash"
@@ -36,9 +34,7 @@ def failing(call: Node, file: SourceFile, *, beside: bool = False) -> str:
             or _closes_what_was_written(callee, call, file)
             or _is_field_that_fails(callee, call, file)
         )
-    if not is_failing or _cannot_fail(call, file) or _gives_nil_only(of_this_file(callee, call, file), file):
-        return ""
-    return callee.rpartition("/")[2]
+    return "" if not is_failing or _cannot_fail(call, file) else callee.rpartition("/")[2]
 
 
 def of_this_file(callee: str, call: Node, file: SourceFile) -> str:
@@ -56,13 +52,6 @@ def _is_field_that_fails(callee: str, call: Node, file: SourceFile) -> bool:
     """`p.run(job)` in a method of a struct of this file, whose field `run` holds a function that may fail."""
     head, _, name = callee.rpartition(".")
     return bool(head) and name in fields_that_fail(file) and head == receiver_of(call, file)[0]
-
-
-def _gives_nil_only(name: str, file: SourceFile) -> bool:
-    """Whether a function of this file has an error result for the sake of an interface alone."""
-    function = next((each.node for each in file.functions if each.name == name), None) if name else None
-    returned = _RETURNED.findall(file.text(function)) if function is not None else []
-    return bool(returned) and all(_NIL_LAST.search(each) for each in returned)
 
 
 def _is_known_pair(callee: str) -> bool:

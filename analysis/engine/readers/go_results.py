@@ -63,9 +63,14 @@ def returns_error(function: Node, file: SourceFile) -> bool:
 
 @lru_cache(maxsize=1)
 def functions_that_fail(file: SourceFile) -> dict[str, bool]:
-    """The functions and methods (`Store.save`) of a file, and whether their last result is an error. Kept for the file
-    asked last."""
-    return {each.name: bool(each.flags & FunctionFlag.RETURNS_ERROR) for each in file.functions[1:]}
+    """The functions and methods (`Store.save`) of a file, and whether their last result is an error that they have not
+    told of themselves. Kept for the file asked last."""
+    return {each.name: fails_unheard(each.flags) for each in file.functions[1:]}
+
+
+def fails_unheard(flags: int) -> bool:
+    """Whether the flags of a function say that it gives an error, and has not told of it itself."""
+    return bool(flags & FunctionFlag.RETURNS_ERROR) and not flags & FunctionFlag.SETTLES_ERRORS
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,8 @@ _CUT_OFF = re.compile(r"(?!\w*(?:[dD]igit|[nN]um))(\w+)\[(?::[^:\[\]]+|[^:\[\]]+
 _KNOWN_AS = r"\bif\b[^\n{]*(?:[iI]s|[mM]atch|[vV]alid)\w*\(%s\b"  # a check of all of the text
 _CUT = re.compile(r"\s*:?=\s*strings\.(?:Split\w*|Fields\w*)\(")
 _MATCHED = re.compile(r"\s*:?=\s*(?:strings\.(?:Split\w*|Fields\w*)|[\w.]+\.FindStringSubmatch)\(")
+_MEASURED = re.compile(r"\w+, _ :?= strconv\.ParseFloat\(\w+\[")
+MANY_MEASURED = 3  # in one function, each with nought for what is no number
 _RECORD = re.compile(r"(?:,\s*\w+)?\s*:?=\s*[\w.]+\.Read\(\)")  # of `encoding/csv`
 _WORD_END = re.compile(r"\b")
 _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
@@ -70,6 +72,8 @@ def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
         cut = _MATCHED if "ParseFloat" in file.callee(call) else _CUT  # a group of digits is a number
         before = text_before(call, file)
         is_record = file.mentions(b'"encoding/csv"') and any(followed(part[1], before, _RECORD, "_."))
+        if not is_record and len(_MEASURED.findall(function_text(call, file))) >= MANY_MEASURED:
+            return False  # what a tool has measured, or has not
         return is_record or any(followed(part[1], before, cut, "_."))
     root, dot, _ = given.partition(".")
     return (

@@ -11,6 +11,8 @@ _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TO_TOOLS = re.compile(r"(?i)\s*(?:debt:|noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)")
+# `noqa: BLE001 - the answer must go out`, `eslint-disable-line no-empty -- may be gone`
+_TO_LINTERS = re.compile(r"(?i)^\s*(?:noqa|pylint|nosec|nosonar|eslint)\b[^#\n]*?(?:\s[-\u2013\u2014]{1,2}\s|#)")
 _MEANT = re.compile(r"\b(?:ignore(?:d|[A-Z]\w*)?|expected(?:[A-Z]\w*)?)\b")
 _NOT_READ = re.compile(r"\b_\w*\b")  # a name that linters ask for, so it says less
 _MAY_FAIL = re.compile(
@@ -28,8 +30,8 @@ LONGEST_COMMENT = 1_000  # bytes before a function
 
 
 def explaining_words(text: str) -> int:
-    """How many words the comments in a text have; those that speak to tools do not count."""
-    said = (found[1] for found in _COMMENT.finditer(text))
+    """How many words the comments in a text have; what speaks to tools does not count, but the reason behind it."""
+    said = (_TO_LINTERS.sub("", found[1], count=1) for found in _COMMENT.finditer(text))
     return sum(len(_WORD.findall(each)) for each in said if not _TO_TOOLS.match(each))
 
 

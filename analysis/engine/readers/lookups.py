@@ -11,15 +11,19 @@ from analysis.engine.readers.reading import LONGEST_TEXT, followed, text_after, 
 ALWAYS_A_ROW = re.compile(
     r"(?i)\b(?:count|max|min|sum|avg|exists|coalesce|nextval|version|now|last_insert_\w+)\s*\(|returning|\bshow\s|to_regclass|pragma|information_schema|sqlite_master|select\s+\d|@@"
 )
+_ONE_ROW = re.compile(  # by what the outermost query gives
+    r"(?is)(?:(?!\bselect\b).)*\bselect\s+(?:(?:coalesce|ifnull|cast)\s*\(\s*)*(?:count|max|min|sum|avg)\s*\("
+)
+_MORE_OR_NONE = re.compile(r"(?i)\b(?:group\s+by|having|over\s*\(|union|limit\s+0)")
 FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Exception|BaseException)\b)|catch")
 WORD_END = re.compile(r"\b")
 OWN_KEY = re.compile(r"(?:[\w{}\s:=]*[:=]\s*)?(?:this|self)\.(?:id|_id|pk|uuid)(?:\s*\})?")  # of what is there
-_ASKED = re.compile(r"\b(?:if|and|or|not|assert|is)\s+\Z")
+_ASKED = re.compile(r"\b(?:(?:if|and|or|not|assert|is|typeof)\s+|(?:isinstance|issubclass|hasattr)\(\s*)\Z")
 _NAMES_A_VALUE = re.compile(r"\s*:(?!:)|=(?!=)")
 _COMMENT = re.compile(r"(?<![:'\"])//|(?:^|\s)#\s|^\s*\*\s", re.MULTILINE)
 _PRIVATE = re.compile(rb"(?:@\w+(?:\([^)\n]*\))?\s*)*(?:static\s+|final\s+)*(?:private\b|#)")
 _HEADS = re.compile(r"(?<![\w.$])[A-Za-z_$][\w$]*")
-_IF = re.compile(r"\bif\s+\Z")
+_IF = re.compile(r"\bif\s+(?:(?:isinstance|issubclass|hasattr)\(\s*)?\Z")
 _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
 _TEXTS_OF_ANY_KIND = ("a", "0", "-", "_", ".", "(", "A b")
@@ -98,6 +102,11 @@ def text_before_in_outermost(call: Node, file: SourceFile) -> str:
         function = file.functions[function.parent]
     start = function.node.start_byte if function.index else 0
     return file.source[max(start, call.start_byte - LONGEST_TEXT) : call.start_byte].decode("utf-8", "replace")
+
+
+def is_aggregate(query: str) -> bool:
+    """Whether a query counts or sums all rows, however many there are: the answer is always one row."""
+    return _ONE_ROW.match(query) is not None and _MORE_OR_NONE.search(query) is None
 
 
 def is_tested_before(call: Node, file: SourceFile) -> bool:

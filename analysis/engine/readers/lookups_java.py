@@ -40,7 +40,9 @@ _HAS_KEY = re.compile(r"\.(?:containsKey\(|size\(\)\s*;)")
 _OF_ROWS = re.compile(r"\s*:\s*\w+(?:\(\))?\)\s*\{")
 _COLLECTED = re.compile(r"\s*=[^;]*\b(?:toMap|convertMap|uniqueIndex|groupingBy|partitioningBy)\(")
 LONGEST_AROUND = 3_000  # characters before a call in which its map is made
-_OPTIONAL_TYPE = re.compile(r"\bOptional(?:<[^;=(),]*>)?\s+\Z")
+_OPTIONAL_TYPE = re.compile(  # and no `Supplier<Optional<String>>`: its brackets end with its own
+    r"\bOptional(?:<[^;=(),<>]*(?:<[^;=(),<>]*(?:<[^;=(),<>]*>)?>)?>)?\s+\Z"
+)
 _ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)\b")
 _FILLED = re.compile(r"\s*=[^;]*\bof\(")
 _ROWS_OF_JAVA = re.compile(

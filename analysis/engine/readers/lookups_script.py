@@ -14,6 +14,7 @@ from analysis.engine.readers.lookups import (
     NEAR,
     OWN_KEY,
     Missing,
+    is_aggregate,
     is_asked_by_key,
     is_asked_for,
     is_tested_before,
@@ -46,6 +47,7 @@ _GIVEN = re.compile(rb"(?:const|let|var)\s+(\w+|\{\s*rows\s*\}|\[\s*rows\s*(?:,\
 _GIVEN_FIRST = re.compile(rb"(?:const|let|var)\s+\[\s*(\w+)\s*\]\s*=\s*await\s+\Z")
 _ELEMENT = re.compile(rb"\[\d\]|\.groups\b|\.index\b|\.map\(")
 _MAP_OF = re.compile(rb"(?:\??\s*:[^=;\n]*?|[^;\n]{0,60}?=\s*new\s+)Map<\s*([\w.]+)")
+_MADE = re.compile(r"(?:\s*:\s*\w+)?\s*=(?!=)")
 _BEGINS = re.compile(r"/\^?([\w: -]{4,})")
 _OF_TYPE = re.compile(r"toString\s*\.\s*call\(")
 _ALWAYS_MATCHES = re.compile(r"/\^?(?:\(?(?:\[[^\]]*\]|\\?.)\*\)?)+\$?/")
@@ -99,6 +101,8 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
         return
     if name == "first" and _AGGREGATE.search(file.callee(call)):
         return  # a number is always given
+    if name in ROWS_OF_SCRIPT and is_aggregate(_query_of(call, file)):
+        return
     after = file.source[call.end_byte : call.end_byte + 60]
     before = _text_before(call, 20, file)
     data = _found_by(name, is_taken, file.callee(call))
@@ -114,6 +118,16 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
     elif used is None and re.search(rb"=\s*await\s+\Z", before):
         confidence = "low" if is_taken or _OWN_STORE.search(file.callee(call)) else "medium"
         yield from _used_by_variable(call, file, rows=name in ROWS_OF_SCRIPT, confidence=confidence, data=data)
+
+
+def _query_of(call: Node, file: SourceFile) -> str:
+    """The text of a query where it is given, or where the variable that is given got it."""
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    if not given.isidentifier():
+        return given
+    before = text_before(call, file)
+    made = list(followed(given, before, _MADE, "_.$"))[-1:]
+    return before[made[0].end() :] if made else ""
 
 
 def _found_by(name: str, is_taken: bool, callee: str) -> dict[str, str] | None:

@@ -1,4 +1,5 @@
-"""Whether two readings of a clock only measure how long something took (`rel-naive-datetime`)."""
+"""Whether two readings of a clock only measure how long something took, or only the day is taken of one
+(`rel-naive-datetime`)."""
 
 import re
 
@@ -9,6 +10,7 @@ from analysis.engine.readers.reading import followed, text_after
 
 # Two readings of the same clock: their difference is a time span whatever the zone.
 LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
+_DAY = re.compile(rb"\s*\.date\(\)")
 _SPAN_OF = re.compile(r"\s*(?:\.until\(|,\s*LocalDateTime\.now\(\)\s*\))")
 _STARTED = re.compile(r"((?:self\.)?\w*(?:(start|begin|t0|tic)|finish|end(?!_?(?:date|at|of))|stop)\w*)\s*=\s*\Z")
 _TAKEN_FROM = re.compile(r"(?:now\(\)|(?:finish|end|stop)\w*)\s*-\s*\Z")
@@ -19,6 +21,15 @@ _MEMBER = re.compile(r"self\.\w+")
 _GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)\s*")
 _WORD_END = re.compile(r"\b")
 NEAR = 60  # bytes before a call
+
+
+def gives_a_day(call: Node, file: SourceFile) -> bool:
+    """Whether only the day is taken of a reading, or of what it is reckoned with: `(datetime.now() - span).date()`."""
+    taken_of, above = call, call.parent
+    if above is not None and above.type == "binary_operator":
+        outer = above.parent
+        taken_of = outer if outer is not None and outer.type == "parenthesized_expression" else call
+    return _DAY.match(file.source, taken_of.end_byte) is not None
 
 
 def is_span(call: Node, file: SourceFile) -> bool:

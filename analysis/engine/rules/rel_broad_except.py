@@ -12,7 +12,7 @@ from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.answers import looks_for_a_part
 from analysis.engine.readers.handlers import comment_above, explaining_words, guarded_text
-from analysis.engine.readers.reading import short, statements, text_after
+from analysis.engine.readers.reading import DEFINITIONS, short, statements, text_after
 from analysis.engine.rules.base import JAVA, PYTHON, Watch
 
 RULE = Rule(
@@ -108,9 +108,23 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if _is_explained(handler, file) or _asks(handler, body, file) or _is_read_later(body, handler, file):
         return
+    # What is lost there is a second failure; the first was told.
+    confidence = "medium" if _is_told_around(handler, file) else ""
     told = "the log has no trace of it" if _LOGS.search(file.text(body)) else "tells nobody"
     message = f"`{short(header.rstrip(':'))}` takes every error, bugs included, and {told}"
-    yield file.mark(RULE.id, handler, message)
+    yield file.mark(RULE.id, handler, message, confidence=confidence)
+
+
+def _is_told_around(handler: Node, file: SourceFile) -> bool:
+    """Whether the handler stands in another one, which has logged before what it caught."""
+    above = handler.parent
+    while above is not None and above.type not in DEFINITIONS:
+        if above.type == "except_clause":
+            return (
+                _LOGS.search(file.source[above.start_byte : handler.start_byte].decode("utf-8", "replace")) is not None
+            )
+        above = above.parent
+    return False
 
 
 def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -91,6 +92,7 @@ NEAR = 200  # bytes before a branch
 MANY = 50  # errors of a project whose texts alone are kept
 _MAKES_AN_ERROR = frozenset({"errors.New", "fmt.Errorf"})
 _ASKS_WHICH = re.compile(rb"if\b[^{\n]*\b(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
+_ASKS_WHETHER_IT_IS = re.compile(rb"(?<![!\w.])(?:errors\.(?:Is|As)|os\.Is\w+|[\w.]*Is\w*(?:Err|NotFound|Exist)\w*)\(")
 _IS_THAT_ONE = re.compile(rb"if\s+errors\.(?:Is|As)\((?:[^{\n|&]|&\w|\{\})*\)\s*\{")
 _KEPT = re.compile(r"if\s+(\w+(?:\.\w+)+)\s*!=\s*nil\s*\Z")
 _TOLD = re.compile(rb"(?i:log\w*|slog)(?:\(\))?\.\w[^\n]*\berr\b[^\n]*\n")
@@ -100,6 +102,15 @@ _WITH_STATUS = re.compile(
 )  # an answer of a server
 _SAYS_WHAT_IS_RIGHT = re.compile(r"(?i)\b(?:must|should|has to|needs to|expected|allowed|only)\b")
 _RAISE = re.compile(rb"\braise\s+\w")
+
+
+class Lost(NamedTuple):
+    """How little is lost with a cause: the error is an answer to a client, the cause was logged or asked before, or
+    the new text says all of it."""
+
+    is_answer: bool = False
+    is_logged: bool = False
+    says_all: bool = False
 
 
 def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
@@ -129,8 +140,9 @@ def look_at_except(handler: Node, file: SourceFile) -> Iterator[Mark]:
         short_name = name.rpartition(".")[2]
         if short_name[:1].isupper():
             is_answer = bool(_BOUNDARY.search(short_name) or _has_status(file.text(raised)))
-            is_mild = is_answer or bool(_LOGGED.search(file.text(body)))
-            yield _mark(node, short_name, "from", file, is_mild=is_mild, says_all=_says_all(raised, handler, file))
+            is_logged = bool(_LOGGED.search(file.text(body)))
+            lost = Lost(is_answer, is_logged, _says_all(raised, handler, file))
+            yield from _marked(node, short_name, "from", lost, file)
 
 
 def _says_all(raised: Node, handler: Node, file: SourceFile) -> bool:
@@ -174,7 +186,7 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
             continue
         thrown = node.named_children[0]
         if thrown.type == "identifier" and (made := _made_here(thrown, caught, body, file)):
-            yield _mark(node, made, "cause", file, is_mild=bool(_BOUNDARY.search(made)))
+            yield from _marked(node, made, "cause", Lost(is_answer=bool(_BOUNDARY.search(made))), file)
         if thrown.type not in ("new_expression", "object_creation_expression"):
             continue
         arguments = thrown.child_by_field_name("arguments")
@@ -188,9 +200,9 @@ def look_at_catch(handler: Node, file: SourceFile) -> Iterator[Mark]:
             and re.search(rf"\b{re.escape(name)}\b", caught_as)
         ):
             continue  # the same again
-        is_mild = bool(_BOUNDARY.search(name)) or (bool(caught) and _is_answered(caught, node, body, file))
+        is_logged = bool(caught) and _is_answered(caught, node, body, file)
         says_all = _tells_all(caught_as, handler, file) or _only_validates(handler, file)
-        yield _mark(node, name, "cause", file, is_mild=is_mild, says_all=says_all)
+        yield from _marked(node, name, "cause", Lost(bool(_BOUNDARY.search(name)), is_logged, says_all), file)
 
 
 def _is_text(name: str, file: SourceFile) -> bool:
@@ -260,6 +272,8 @@ def look_at_new(call: Node, file: SourceFile) -> Iterator[Mark]:
     message = f"`{callee}` drops the `err` of this branch: nobody will learn what really failed"
     start = block.parent.start_byte if block is not None and block.parent is not None else call.start_byte
     asked = file.source[start : call.start_byte].partition(b"{")[0]
+    if _ASKS_WHETHER_IT_IS.search(asked):
+        return  # which error it is stands there
     if b"||" in asked or _was_kept(asked.decode("utf-8", "replace"), call, file):
         return  # with another condition beside it there may be no error to wrap
     if not _SAYS_WHAT_IS_RIGHT.search(file.text(call)):
@@ -350,11 +364,15 @@ def _is_answered(caught: str, thrown: Node, body: Node, file: SourceFile) -> boo
     )
 
 
-def _mark(node: Node, name: str, link: str, file: SourceFile, *, is_mild: bool, says_all: bool = False) -> Mark:
-    """An error whose text says all that there is to say loses hardly anything with its cause."""
+def _marked(node: Node, name: str, link: str, lost: Lost, file: SourceFile) -> Iterator[Mark]:
+    """An error whose text says all that there is to say loses hardly anything with its cause, and nothing when it is an
+    answer to a client, who is shown that text alone."""
+    if lost.is_answer and lost.says_all:
+        return
     what = "without `from`" if link == "from" else "without the exception that was caught"
-    severity, confidence = "info" if is_mild or says_all else "", "low" if says_all else ""
-    return file.mark(RULE.id, node, f"`{name}` is raised {what}", severity=severity, confidence=confidence)
+    severity = "info" if lost.is_answer or lost.is_logged or lost.says_all else ""
+    confidence = "low" if lost.says_all else "medium" if lost.is_answer and lost.is_logged else ""
+    yield file.mark(RULE.id, node, f"`{name}` is raised {what}", severity=severity, confidence=confidence)
 
 
 WATCHES = (

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -15,6 +15,7 @@ from analysis.engine.readers.go_failing import failing, of_this_file
 from analysis.engine.readers.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
 from analysis.engine.readers.go_results import (
     declared_to_fail,
+    fails_unheard,
     function_names,
     functions_that_fail,
     is_in_failure,
@@ -236,7 +237,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         for each in meant
         if package is None or f"/{each.path}".rpartition("/")[0].endswith(package[0])
     ]
-    fails = [each.flags & FunctionFlag.RETURNS_ERROR for each in functions if each.owner == mark.data["owner"]]
+    fails = [fails_unheard(each.flags) for each in functions if each.owner == mark.data["owner"]]
     if not fails or not all(fails):
         return None
     if "dropped" in mark.data:

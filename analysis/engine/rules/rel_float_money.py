@@ -96,6 +96,10 @@ _PER_UNIT = re.compile(rb"(?i)\bk?wh\b|\btariffs?\b")  # prices of energy, which
 _CURRENCY = re.compile(rb"(?i)currency")
 _STORED = re.compile(rb"@Entity\b|@Table\b|@Document\b|\bgorm\.Model\b|`[^`\n]*\b(?:gorm|db|bson):\"")
 _ADDS_UP = re.compile(r"[+-]=|\bsum\w*\(|\.reduce\(|[\w)]\s[+-]\s[\w(]")
+_WITH_A_TIME = re.compile(  # of which it becomes one: what was paid for so many days
+    r"(?i)[+-]\s*(?:\w+[._])*\w*(?:time|duration|seconds|minutes|hours|days|timestamp)\b"
+    r"|\w*(?:time|duration|seconds|minutes|hours|days|timestamp)\s[+-]\s"
+)
 _ROUNDS = re.compile(r"(?i)cents|round|minor|decimal|quantize|money|format|tofixed")
 _REDUCES = re.compile(rb"\.reduce\([^()]*\Z")
 _OF_A_PICTURE = re.compile(rb"java\.awt|javafx\.|\bcanvas\b|\bpixels?\b|\bBufferedImage\b|\bshader", re.IGNORECASE)
@@ -140,6 +144,8 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # which of two is the lower
     if any(_ROUNDS.search(file.callee(each)) for each in _calls_around(call)):
         return  # it becomes cents again, or a text
+    if _WITH_A_TIME.search(_around(call, file)):
+        return
     name = _GETTER.sub("", found[1]) if found is not None else ""
     is_money = is_amount(name) or is_asked_total(name, text)
     if name and len(text) < 80 and is_money and not _is_of_something_else(name, call, file):
@@ -161,9 +167,15 @@ def _calls_around(call: Node) -> Iterator[Node]:
         above = above.parent
 
 
+def _around(call: Node, file: SourceFile) -> str:
+    """The statement of a conversion, without what that is given."""
+    return file.text(file.statement_of(call)).replace(file.text(call), "amount")
+
+
 def _is_summed(call: Node, file: SourceFile) -> bool:
-    """Whether the float is added up: in its statement, or in the function that a `reduce` runs."""
-    if _ADDS_UP.search(file.text(file.statement_of(call))):
+    """Whether the float is added up: in its statement, or in the function that a `reduce` runs. What is added up before
+    is no float yet."""
+    if _ADDS_UP.search(_around(call, file)):
         return True
     function = file.enclosing_function(call)
     start = function.start_byte if function is not None else 0

@@ -60,6 +60,11 @@ _LEAVES = {  # statement to its word
     "raise_statement": "raise",
 }
 _CAUGHT = re.compile(rb"except\b[^:\n]*\bas\s+(\w+)\s*:|catch\s*\((?:[^()]*\s)?(\w+)\s*\)")
+_TAKES_ALL = re.compile(
+    rb"except(?:\s*:|[^:\n]*\b(?:Base)?Exception\b)"
+    rb"|catch\s*(?:\{|\(\s*(?:final\s+)?(?:\w+\s*\)|(?:Exception|Throwable)\b))"
+)
+_THROWS = re.compile(rb"\b(?:raise|throw)\b")
 _HANDLED = frozenset({"except_clause", "catch_clause"})
 
 
@@ -76,8 +81,9 @@ def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
                 found.append((node, word))
             continue
         pending.extend((child, kept | _kept_by(node, child)) for child in node.named_children if _is_entered(child))
+    is_free = bool(found) and _has_nothing_in_flight(clause, file)
     for node, word in sorted(found, key=lambda each: each[0].start_byte):
-        if word in ("throw", "raise") and _throws_again(node, clause, file):
+        if word in ("throw", "raise") and (is_free or _throws_again(node, clause, file)):
             continue
         yield file.mark(
             RULE.id,
@@ -85,6 +91,15 @@ def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
             f"`{word}` in `finally` discards an exception that is on its way",
             severity="info" if word == "raise" else "",
         )
+
+
+def _has_nothing_in_flight(clause: Node, file: SourceFile) -> bool:
+    """Whether a handler of the same `try` takes everything, and none throws: no exception is on its way any more."""
+    attempt = clause.parent
+    handlers = [each for each in attempt.named_children if each.type in _HANDLED] if attempt is not None else []
+    return any(_TAKES_ALL.match(file.source, each.start_byte) for each in handlers) and not any(
+        _THROWS.search(file.source, each.start_byte, each.end_byte) for each in handlers
+    )
 
 
 def _throws_again(statement: Node, clause: Node, file: SourceFile) -> bool:

@@ -15,7 +15,7 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.django_clock import SETS_ZONE, is_of_cookie, look_at_zone, runs_in_utc
 from analysis.engine.readers.java_dates import is_zoned, reads_fields, reads_texts, stored_as
 from analysis.engine.readers.reading import followed, function_text, short, text_after
-from analysis.engine.readers.time_spans import LOCAL_CLOCK, is_end_of_span, is_span, is_start_of_span
+from analysis.engine.readers.time_spans import LOCAL_CLOCK, gives_a_day, is_end_of_span, is_span, is_start_of_span
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -57,7 +57,6 @@ def is_over(order):
 _NOW = {"datetime.datetime.now": 0, "datetime.datetime.fromtimestamp": 1}  # name to the position of the zone
 _NEVER_AWARE = frozenset({"datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp", "datetime.datetime.today"})
 _READS_CLOCK = frozenset({"datetime.datetime.now", "datetime.datetime.today"})
-_IS_DAY = re.compile(r"\s*\.date\(\)")
 _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)\b")
 # The reading of the clock as local time is right again as a number of seconds, and right enough as a text for people.
 _CLOCK_IS_RIGHT = re.compile(r"\s*\.(timestamp|timetuple|strftime|ctime)\b")
@@ -126,7 +125,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not callee.startswith("datetime.") or not _is_naive(call, callee, file):
         return
     after = file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")
-    is_day = callee in _READS_CLOCK and _IS_DAY.match(after) is not None
+    is_day = callee in _READS_CLOCK and gives_a_day(call, file)
     if _MADE_AWARE.match(after) and not is_day:
         return
     if _WRAPPED.search(file.source[max(0, call.start_byte - 60) : call.start_byte].decode("utf-8", "replace")):

@@ -67,6 +67,13 @@ _CONDITION = re.compile(rb"\bif\s+(?:[^{\n]*;\s*)?(\w*[eE]rr)\s*([!=]=)\s*nil\s*
 _ASKS = re.compile(
     r"\bos\.L?[sS]tat\(|\bexec\.LookPath\(|\bos\.(?:LookupEnv|Readlink)\(|[pP]rompt\w*\.(?:Run|Show)\(|/dev/tty|\.Cookie\("
     r"|\.Read(?:Bytes|String|Line|Rune|Byte)\("
+    # a program whose status is the answer
+    r"|exec\.Command(?:Context)?\([^\n]*\"(?:status|running|is-\w+|show|list|exists?|inspect|check|--?version)\"[^\n]*"
+    r"\)\.Run\("
+)
+# What a comment says of all that stands in a block.
+_SAID_OF_ERRORS = re.compile(
+    r"(?i)\b(?:in case of|on|if)\b[^.]{0,40}\b(?:errors?|fail\w*)\b|best[- ]effort|\bfall(?:s|ing)? ?back|\bignor"
 )
 # What stands beside the nil says that it failed: `Update400JSONResponse{}`, `VerdictReject`.
 _REFUSES = re.compile(
@@ -192,6 +199,16 @@ def _is_told(branch: Branch) -> bool:
     return "//" in branch.text or "/*" in branch.text or explaining_words(comment_above(branch.node, branch.file)) > 1
 
 
+def _is_explained_above(branch: Branch) -> bool:
+    """A comment above a block around speaks of what is done when something fails in there."""
+    above = branch.node.parent
+    while above is not None and above.id != branch.function.id:
+        if _SAID_OF_ERRORS.search(comment_above(above, branch.file)):
+            return True
+        above = above.parent
+    return False
+
+
 def _is_to_client(branch: Branch) -> bool:
     return _TO_CLIENT.match(branch.file.source, branch.node.start_byte) is not None
 
@@ -286,6 +303,7 @@ _REASONS: tuple[Callable[[Branch], bool], ...] = (
     _says_no_beside,
     _is_not_yet,
     _has_no_key,
+    _is_explained_above,
 )
 
 

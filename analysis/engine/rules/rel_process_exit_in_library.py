@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FunctionFlag, Mark
+from analysis.engine.facts import Function, FunctionFlag, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -88,6 +88,12 @@ _SHUTS_DOWN = re.compile(r"(?:^|\.)\w*[Ss]hut_?[dD]own\w*(?:\.|$)")
 _LOGS = re.compile(r"(?i)log|report|print")  # whose `fatal` ends the process, as everybody knows
 # What is done once, at the start, as far as the name tells.
 _STARTS = re.compile(r"(?i)^(?:migrat|run_?migrat|start|init|boot|set_?up|configur|new(?![a-z]))")
+# What reads the settings of the environment, mostly at the start: nothing can go on without them.
+_READS_SETTINGS = re.compile(r"(?i)\b(?:os\.(?:lookupenv|getenv|environ)|process\.env|system\.getenv|get_?env\w*\()")
+_CALLS_FOR_SETTINGS = re.compile(r"(?i)(?:^|\.)(?:lookupenv|get_?env\w*)$")
+_ASKS_WHETHER_TO = re.compile(
+    r"\bif\b[^\n{]*(?:[sS]hould|[mM]ust)\w*(?i:exit|quit|abort|terminate|die)\w*\([^{}]*[{:][^{}]*\Z"
+)
 # Who no longer leads has to end at once, so that two never do.
 _NO_LEADER = re.compile(rb"\bOnStoppedLeading:\s*func\(\)\s*\{[^{}]*\Z")
 _SAYS_IT_ENDS = re.compile(r"(?i)\b(?:quits|exits|terminates|aborts|ends the process|(?:quit|exit) (?:if|when|with))\b")
@@ -146,6 +152,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     data = {"form": form} if form else {}
     if _gives_a_value(call, file):
         data["gives"] = "1"
+    if _READS_SETTINGS.search(function_text(call, file)):
+        data["settings"] = "1"
     # What takes a panic stands at the end of all, mostly.
     is_last = file.language == "go" and "recover()" in text_before(call, file)
     yield file.mark(RULE.id, call, message, confidence="low" if is_last else "", data=data)
@@ -175,6 +183,8 @@ def _is_said(call: Node, name: str, file: SourceFile) -> bool:
     if _SAYS_WHY.search(near) or _RESTARTS.search(near) or _NO_LEADER.search(near):
         return True
     before = text_before(call, file)[-NEAR:]
+    if _ASKS_WHETHER_TO.search(before):
+        return True
     return re.search(r"[fF]atal\w*\s*\)?\s*[{:](?:[^{};]|\{\s*\Z)*\Z", before) is not None
 
 
@@ -274,7 +284,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.confidence:
         return place.finding(mark)
     is_start = _is_start(place)
-    if place.in_request_path and not is_start:
+    reads_settings = (
+        not returns_error and not place.in_handler and ("settings" in mark.data or _is_given_settings(place))
+    )
+    if place.in_request_path and not (is_start or reads_settings):
         return place.finding(mark, severity=Severity.CRITICAL, confidence=None if gives else Confidence.MEDIUM)
     if not gives and not place.in_request_path and is_start:
         return None
@@ -283,7 +296,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     if place.facts.language == "go" and _is_step_of_main(place):
         return None
-    return place.finding(mark, confidence=Confidence.MEDIUM if gives and not is_start else Confidence.LOW)
+    return place.finding(
+        mark, confidence=Confidence.MEDIUM if gives and not (is_start or reads_settings) else Confidence.LOW
+    )
 
 
 def _is_start(place: Place) -> bool:
@@ -291,12 +306,20 @@ def _is_start(place: Place) -> bool:
     name = place.function.name.rpartition(".")[2]
     if _STARTS.search(name):
         return True
-    callers = [
-        each.name.rpartition(".")[2]
-        for each in place.facts.functions
-        if any(call.rpartition(".")[2] == name for call in each.calls)
-    ]
+    callers = [each.name.rpartition(".")[2] for each in _callers_in_file(place)]
     return name[:1].islower() and bool(callers) and all(map(_STARTS.search, callers))
+
+
+def _is_given_settings(place: Place) -> bool:
+    """Whether all in its file that call a function of its own read settings of the environment for it."""
+    callers = _callers_in_file(place)
+    is_own = not place.function.flags & FunctionFlag.EXPORTED
+    return is_own and bool(callers) and all(any(map(_CALLS_FOR_SETTINGS.search, each.calls)) for each in callers)
+
+
+def _callers_in_file(place: Place) -> list[Function]:
+    name = place.function.name.rpartition(".")[2]
+    return [each for each in place.facts.functions if any(call.rpartition(".")[2] == name for call in each.calls)]
 
 
 def _is_step_of_main(place: Place) -> bool:

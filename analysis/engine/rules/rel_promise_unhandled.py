@@ -131,7 +131,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if meant and all(tells_user(path, codebase) for path, _ in meant):
         return None
-    if place.kind is FileKind.SCRIPT and place.function.name == "module":
+    if place.index == 0 and (place.kind is FileKind.SCRIPT or place.facts.is_entry):
         return None  # the process ends with the error, as it should
     # Only `then` says that it is a promise: the library may resolve it whatever happens.
     if callee is not None and not functions:

@@ -238,3 +238,24 @@ def test_what_a_library_declares_to_throw_anything(imported, called, count):
 @pytest.mark.parametrize(("header", "count"), [("except:", 1), ("except Exception:", 0)])
 def test_a_check_of_health_lets_itself_be_stopped(header, count):
     assert len(lines_of(RULE, python(header, "log.warning('no answer')", name="health"))) == count
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        ("noqa: BLE001 - what is stored last must not fail", 0),
+        ("pylint: disable=broad-except  # what is stored last must not fail", 0),
+        ("noqa: BLE001", 1),
+        ("pylint: disable=broad-except, too-many-lines", 1),
+    ],
+)
+def test_a_reason_may_stand_behind_the_words_to_a_linter(said, count):
+    source = f"def f(e):\n  try:\n    return str(e)\n  except Exception:  # {said}\n    return 'no message'\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("told", "confidence"), [("log.warning('a %s', e)", "medium"), ("use(e)", "")])
+def test_a_handler_in_one_that_has_logged_hides_a_second_failure_only(told, confidence):
+    inner = "try:\n      a()\n    except Exception:\n      b()"
+    source = f"def f():\n  try:\n    x()\n  except OSError as e:\n    {told}\n    {inner}\n"
+    assert [each.confidence for each in marks_of(RULE, source)] == [confidence]

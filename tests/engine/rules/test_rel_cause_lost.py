@@ -170,8 +170,17 @@ def test_an_error_that_was_asked_for_may_become_another_on_purpose(asked, before
     assert [each.confidence for each in marks_of(RULE, source, "go")] == confidences
 
 
-@pytest.mark.parametrize(("condition", "count"), [("err != nil", 1), ('err != nil || id == ""', 0)])
-def test_beside_another_condition_there_may_be_no_error(condition, count):
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("err != nil", 1),
+        ('err != nil || id == ""', 0),
+        ("err != nil && errors.Is(err, os.ErrNotExist)", 0),
+        ("_, err := os.Stat(id); err != nil && os.IsNotExist(err)", 0),
+        ("err != nil && !errors.Is(err, os.ErrNotExist)", 1),
+    ],
+)
+def test_beside_another_condition_there_may_be_no_error_or_a_known_one(condition, count):
     branch = f'if {condition} {{\nreturn errors.New("none")\n}}'
     source = f'package a\nimport "errors"\nfunc f() error {{\n{branch}\nreturn nil\n}}\n'
     assert len(marks_of(RULE, source, "go")) == count
@@ -271,6 +280,7 @@ def test_another_error_that_is_wrapped_keeps_its_cause():
         ("kind = KINDS[name]", "KeyError", "OrderError(f'no kind {name}')", "info"),
         ("number = int(text)", "ValueError", "OrderError('no number')", "info"),
         ("number = int(text)", "ValueError", "OrderError", ""),
+        ("order = load(text)", "ValueError", "NotFound('bad order')", "info"),
         ("order = load(text)", "ValueError", "OrderError('bad order')", ""),
         ("a()\n    b()", "KeyError", "OrderError('bad order')", ""),
         ("a()", "(KeyError, OSError)", "OrderError('bad order')", ""),
@@ -278,7 +288,7 @@ def test_another_error_that_is_wrapped_keeps_its_cause():
 )
 def test_a_look_up_that_fails_says_no_more_than_the_new_message(tried, caught, raised, severity):
     source = f"try:\n    {tried}\nexcept {caught}:\n    raise {raised}\n"
-    confidence = "low" if severity else ""
+    confidence = "low" if severity and "NotFound" not in raised else ""
     assert [(each.severity, each.confidence) for each in marks_of(RULE, source)] == [(severity, confidence)]
 
 
@@ -324,3 +334,27 @@ def test_an_error_that_a_field_keeps_was_given_by_the_call_that_failed(before, a
         f'{before}\nif {asked} {{\nreturn 0, errors.New("the writer has failed before")\n}}\nreturn 0, nil\n}}\n'
     )
     assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize("raised", ["NotFound('no such order')", "CommandError(f'no order {pk}')"])
+def test_an_answer_that_says_it_all_loses_nothing(raised):
+    source = f"try:\n    order = Order.objects.get(pk=pk)\nexcept Order.DoesNotExist:\n    raise {raised}\n"
+    assert marks_of(RULE, source) == []
+
+
+def test_an_answer_that_says_it_all_loses_nothing_in_script():
+    source = "try {\n  return new URL(text);\n} catch {\n  throw new BadRequestException(`no address: ${text}`);\n}\n"
+    assert marks_of(RULE, source, "typescript") == []
+
+
+@pytest.mark.parametrize(
+    ("handled", "raised", "confidence"),
+    [
+        ("logger.exception('not loaded')", "APIException('not loaded')", "medium"),
+        ("logger.exception('not loaded')", "OrderError('not loaded')", ""),
+        ("use('not loaded')", "APIException('not loaded')", ""),
+    ],
+)
+def test_an_answer_whose_cause_was_logged_is_mostly_meant(handled, raised, confidence):
+    source = f"try:\n    orders = load(user)\nexcept Exception:\n    {handled}\n    raise {raised}\n"
+    assert [each.confidence for each in marks_of(RULE, source)] == [confidence]

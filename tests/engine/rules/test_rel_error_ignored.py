@@ -106,7 +106,7 @@ def test_what_was_written_is_lost_when_closing_fails(body, line):
     assert lines_of(RULE, go(body), "go") == [line]
 
 
-METHODS = "package a\ntype Store struct{}\nfunc (s *Store) save() error { return nil }\nfunc (s *Store) count() {}\n"
+METHODS = "package a\ntype Store struct{}\nfunc (s *Store) save() error { return x() }\nfunc (s *Store) count() {}\n"
 
 
 def test_methods_of_the_receiver_are_known():
@@ -120,14 +120,59 @@ def test_methods_of_the_receiver_are_known():
 )
 def test_functions_of_other_files_of_the_package_are_known(call, confidences):
     stored = (
-        "package a\nfunc saveAll() error { return nil }\nfunc saveNone() {}\n"
-        "func (s *Store) saveOne() error { return nil }\n"
+        "package a\nfunc saveAll() error { return x() }\nfunc saveNone() {}\n"
+        "func (s *Store) saveOne() error { return x() }\n"
     )
     caller = f"package a\ntype Store struct{{}}\nfunc (s *Store) Close() {{\n{call}\n}}\n"
     found = findings_of(RULE, {"shop/a.go": caller, "shop/b.go": stored})
     assert [(each.file, each.line, each.confidence) for each in found] == [
         ("shop/a.go", 4, confidence) for confidence in confidences
     ]
+
+
+SENDS = """package a
+
+func (s *Store) send(id int) error {
+	if err := s.open(); err != nil {
+		%s
+		return err
+	}
+	if id == 0 {
+		s.log().Warn("no such order",
+			"id", id,
+		)
+		return errors.New("no such order")
+	}
+	return nil
+}
+"""
+ADAPTS = """package a
+
+func adapt(order Order) (Row, error) {
+	return Row{
+		Id: order.Id,
+	}, nil
+}
+"""
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+@pytest.mark.parametrize(
+    ("callee", "call", "count"),
+    [
+        (SENDS % 's.log().Error("not opened", "err", err)', "s.send(1)", 0),
+        (SENDS % 'slog.Error("not opened", "err", err)', "s.send(1)", 0),
+        (SENDS % 'use("not opened")', "s.send(1)", 1),
+        (SENDS % 'slog.Debug("not opened", "err", err)', "s.send(1)", 1),
+        (ADAPTS, "row, _ := adapt(o)\nuse(row)\nuse(row)", 0),
+    ],
+)
+def test_a_callee_that_never_fails_or_has_told_of_it(callee, call, count, is_elsewhere):
+    caller = f"type Store struct{{}}\nfunc (s *Store) Close() {{\n{call}\n}}\n"
+    files = {"shop/b.go": callee, "shop/a.go": f"package a\n{caller}"}
+    if not is_elsewhere:
+        files = {"shop/a.go": callee + caller}
+    assert len(findings_of(RULE, files)) == count
 
 
 def test_what_is_copied_to_a_client_is_a_guess():
@@ -496,3 +541,12 @@ def test_methods_of_an_interface_that_the_file_declares(line, count):
 )
 def test_a_position_in_a_queue_that_is_not_kept(call, count):
     assert len(lines_of(RULE, go(call), "go")) == count
+
+
+@pytest.mark.parametrize(("columns", "count"), [((2, 3), 2), ((2, 3, 4), 0)])
+def test_a_row_of_what_was_measured_has_nought_for_none(columns, count):
+    read = "".join(f"v{each}, _ := strconv.ParseFloat(fields[{each}], 64)\nuse(v{each})\n" for each in columns)
+    source = (
+        f'package a\nimport ("strconv"; "strings")\nfunc f(line string) {{\nfields := strings.Fields(line)\n{read}}}\n'
+    )
+    assert len(findings_of(RULE, {"feed/a.go": source})) == count

@@ -300,3 +300,17 @@ def test_what_an_amount_is_of_may_stand_behind_it(name, flagged):
 def test_columns_of_libraries_without_an_index(library, flagged):
     source = f"from {library} import FloatField, Model\nclass Product(Model):\n    price = FloatField()\n"
     assert bool(findings_of(RULE, {"shop/models.py": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("paid = float(body.get('amount')) + other", [("medium", "warning")]),
+        ("paid = float(escrow.held_amount + escrow.paid_amount)", [("low", "info")]),
+        ("shown = float(self.amount) + previous_boost_time", []),
+        ("until = created_time + float(self.amount)", []),
+    ],
+)
+def test_what_a_float_is_added_to(source, told):
+    found = findings_of(RULE, {"shop/a.py": f"{source}\n"})
+    assert [(each.confidence, each.severity) for each in found] == told

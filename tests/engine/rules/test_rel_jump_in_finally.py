@@ -109,3 +109,24 @@ def test_a_loop_over_an_iterator_that_was_translated_throws_what_it_kept():
     body = "try { if (it.return) { it.return(); } } finally { if (failed) { throw error; } }"
     source = f"try {{ x(); }} catch (err) {{ error = err; }} finally {{ {body} }}"
     assert marks_of(RULE, source, "javascript") == []
+
+
+@pytest.mark.parametrize(
+    ("handler", "jump", "count"),
+    [
+        ("except Exception as e:\n    error = str(e)", "raise ImportFailed(error)", 0),
+        ("except:\n    error = 1", "raise ImportFailed(error)", 0),
+        ("except Exception as e:\n    raise", "raise ImportFailed(1)", 1),
+        ("except OSError as e:\n    error = str(e)", "raise ImportFailed(error)", 1),
+        ("except Exception as e:\n    error = str(e)", "return error", 1),
+    ],
+)
+def test_nothing_is_discarded_where_all_was_caught(handler, jump, count):
+    source = f"def f():\n  try:\n    x()\n  {handler}\n  finally:\n    if error:\n      {jump}\n"
+    assert len(marks_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("handled", "count"), [("failed = e;", 0), ("throw e;", 1)])
+def test_nothing_is_discarded_where_all_was_caught_in_script(handled, count):
+    source = f"try {{ x() }} catch (e) {{ {handled} }} finally {{ if (failed) throw new Error('x'); }}"
+    assert len(marks_of(RULE, source, "typescript")) == count

@@ -536,3 +536,12 @@ def test_days_and_texts_of_times_that_are_compared(line, count):
 def test_a_constant_of_a_module_is_there_for_others(source, count):
     found = findings_of(RULE, {"ferry/trips.py": f"from datetime import UTC, datetime\n{source}"})
     assert [(each.severity, each.confidence) for each in found] == [("info", "low")] * count
+
+
+@pytest.mark.parametrize(
+    ("reckoned", "told"),
+    [("(datetime.now() - YEARS).date()", [("low", "info")]), ("(datetime.now() - YEARS)", [("high", "warning")])],
+)
+def test_only_the_day_of_what_was_reckoned(reckoned, told):
+    source = f"from datetime import datetime\ndef f(row):\n    return row.created < {reckoned}\n"
+    assert [(each.confidence, each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == told

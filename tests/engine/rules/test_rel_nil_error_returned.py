@@ -58,6 +58,8 @@ def test_an_error_that_is_nil_is_worth_knowing():
         "_, err := os.Stat(path)",
         'cookie, err := r.Cookie("basket")',
         "_, err := prompt.Run()",
+        'err := exec.Command(tool, "is-active", "shop.service").Run()',
+        'err := exec.Command("service", "shop", "status").Run()',
         'tty, err := os.OpenFile("/dev/tty", 2, 0)',
     ],
 )
@@ -217,3 +219,23 @@ def test_what_has_no_key_stands_in_no_index():
 def test_what_may_be_an_answer_is_not_told(call, count):
     source = f"package a\nfunc f() error {{\nv, err := {call}\nif err != nil {{\nreturn nil\n}}\nreturn use(v)\n}}\n"
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+def test_a_program_that_does_something_may_not_fail_unheard():
+    source = go("return 0, nil").replace("v, err := x()", 'err := exec.Command("service", "shop", "restart").Run()')
+    assert len(lines_of(RULE, source, "go")) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        ("// In case of error, the orders are given back\n// without their rates.", 0),
+        ("// Rates come from another table.", 1),
+    ],
+)
+def test_a_comment_may_speak_of_a_whole_block(said, count):
+    body = "v, err := read(a)\nif err != nil {\nreturn orders, nil\n}\nuse(v)\n"
+    source = (
+        f"package a\nfunc f() ([]Order, error) {{\norders := load()\n{said}\n{{\n{body}}}\nreturn orders, nil\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count

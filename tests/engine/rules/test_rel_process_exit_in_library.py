@@ -371,3 +371,29 @@ def test_what_its_own_package_calls_is_no_step_of_main():
     files = {"go.mod": "module example.org/shop\n", "store/store.go": GO, "main.go": main}
     files["store/again.go"] = "package store\nfunc Again() {\n\tLoad()\n}\n"
     assert len(findings_of(RULE, files)) == 1
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [('os.LookupEnv("TIMEOUT")', ("low", "warning")), ('load("TIMEOUT")', ("medium", "warning"))],
+)
+def test_without_its_settings_a_program_cannot_go_on(read, told):
+    function = f'func Timeout() int {{\nv, ok := {read}\nif !ok {{\nlog.Fatal("no time-out")\n}}\nreturn v\n}}\n'
+    (finding,) = findings_of(RULE, {"conf/conf.go": f'package conf\nimport ("log"; "os")\n{function}'})
+    assert (finding.confidence, finding.severity) == told
+
+
+@pytest.mark.parametrize(("asked", "count"), [("shouldExitOnErr(err)", 0), ("isLate(err)", 1)])
+def test_who_asks_whether_to_end_means_it(asked, count):
+    function = f"func connect(err error) {{\nif {asked} {{\nwait(2)\nos.Exit(1)\n}}\n}}\n"
+    assert len(findings_of(RULE, {"agent/agent.go": f'package agent\nimport "os"\n{function}'})) == count
+
+
+@pytest.mark.parametrize(("read", "confidence"), [('os.LookupEnv("PORT")', "low"), ('load("PORT")', "medium")])
+def test_what_is_given_settings_cannot_go_on_without_them(read, confidence):
+    functions = (
+        'func parse(text string) int {\nn, err := strconv.Atoi(text)\nif err != nil {\nlog.Fatal("no port")\n}\n'
+        f"return n\n}}\nfunc Port() int {{\ntext, _ := {read}\nreturn parse(text)\n}}\n"
+    )
+    source = f'package conf\nimport ("log"; "os"; "strconv")\n{functions}'
+    assert [each.confidence for each in findings_of(RULE, {"conf/conf.go": source})] == [confidence]

@@ -169,6 +169,17 @@ def test_a_script_ends_with_its_error(path, count):
     assert len(findings_of(RULE, {path: "load().then(show);"})) == count
 
 
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("#!/usr/bin/env node\nload().then(show);", 0),
+        ("#!/usr/bin/env node\nfunction start() { load().then(show); }", 1),
+    ],
+)
+def test_what_is_run_by_its_name_ends_with_its_error(source, count):
+    assert len(findings_of(RULE, {"backend/check.js": source})) == count
+
+
 def test_a_rejection_that_was_taken_needs_nobody_at_the_end():
     assert (
         lines_of(

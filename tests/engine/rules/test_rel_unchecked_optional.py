@@ -20,6 +20,10 @@ RULE = "rel-unchecked-optional"
         ("m = re.match(p, s)\nx = m.group(1)", [3]),
         ("m = re.match(p, s)\nif m: x = m.group(1)", []),
         ("m = re.match(p, s)\nx = m.group(1) if m else None", []),
+        ("d = json.loads(s)\na = d.get('k')\nx = a.get('t') if isinstance(a, dict) else None", []),
+        ("d = json.loads(s)\na = d.get('k')\nx = (\n  a.get('t') if isinstance(a, dict) else None,\n  1)", []),
+        ("d = json.loads(s)\na = d.get('k')\nif isinstance(a, dict): x = a.get('t')", []),
+        ("d = json.loads(s)\na = d.get('k')\nx = a.get('t')", [4]),
         ("m = re.match(p, s)\nassert m\nx = m.group(1)", []),
         ("if len(qs) > 0: x = qs.first().name", []),
         ("x = os.environ.get('A').lower()", [2]),
@@ -70,6 +74,11 @@ def test_python(statement, lines):
         ("const rows = await db.query(q);\nif (rows.length) show(rows[0].name);", []),
         ("const r = await db.raw('SELECT COUNT(*) FROM a');\nshow(r.rows[0].count);", []),
         ("const r = await db.raw('SELECT name FROM a');\nshow(r.rows[0].name);", [2]),
+        ("const n = (await db.query('SELECT MAX(price) AS top FROM a WHERE b = 1'))[0].top;", []),
+        ("const n = (await db.query('SELECT MAX(price) AS top FROM a GROUP BY b'))[0].top;", [1]),
+        ("const n = (await db.query('SELECT b FROM a WHERE c = (SELECT MAX(c) FROM a)'))[0].b;", [1]),
+        ("const q = `SELECT COUNT(*) AS n FROM a`;\nconst r = await db.execute(q, {});\nshow(r[0].n);", []),
+        ("const q = `SELECT n FROM a`;\nconst r = await db.execute(q, {});\nshow(r[0].n);", [3]),
         ("const m = new Map();\nm.set(k, []);\nrows.forEach((r) => { m.get(k).push(r); });", []),
         ("const m = new Map();\nfill(m);\nm.get(k).call();", [3]),
         ("const m = new Map();\nif (m.has(k)) m.get(k).call();", []),
@@ -104,6 +113,15 @@ def test_script(statement, lines):
 )
 def test_java(statement, lines):
     assert lines_of(RULE, f"class A {{ void f() {{\n{statement} }} }}", "java") == lines
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [("Supplier<Optional<String>>", 0), ("Optional<String>", 1), ("Optional<List<String>>", 1)],
+)
+def test_a_supplier_of_an_optional_is_none_of_java(given, count):
+    source = f"class A {{ void f({given} wanted) {{ show(wanted.get()); }} }}"
+    assert len(lines_of(RULE, source, "java")) == count
 
 
 HANDLER = """package a
