@@ -40,11 +40,11 @@ def without_failure(rest: str, names: list[str]) -> str:
         if gives.search(rest, position, branch.end()):
             break
         kept += rest[position : branch.start()]
-        position = branch.end() if succeeded.search(branch[1]) else _end_of_block(rest, branch.end())
+        position = branch.end() if succeeded.search(branch[1]) else end_of_block(rest, branch.end())
     return kept + rest[position:]
 
 
-def _end_of_block(text: str, start: int) -> int:
+def end_of_block(text: str, start: int) -> int:
     """Where the block ends that is open at the start, whatever blocks it holds."""
     depth, position = 1, start
     while depth and position < len(text):
