@@ -966,3 +966,20 @@ def test_a_key_that_is_made_here(value, count):
     source = "export async function f(owner) {\n"
     source += f"  const key = {value};\n  await db.execute(`INSERT INTO t (a) VALUES ('${{key}}')`);\n}}\n"
     assert len(findings_of(RULE, {"src/f.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("await this.getOrderOrFail(orderId, { lines: true });", ("warning", "low")),
+        ("await this.getOrderOrFail(other);", ("critical", "high")),
+        ("await this.getOrder(orderId);", ("critical", "high")),
+    ],
+)
+def test_the_key_of_a_row_that_is_there(asked, told):
+    query = "await this.orders.query(`UPDATE t SET a = NULL WHERE id = '${orderId}'`);"
+    source = f"export class Orders {{\n  async drop(orderId: string) {{\n    {asked}\n    {query}\n  }}\n}}\n"
+    routes = "import { Orders } from './orders';\nimport express from 'express';\nconst app = express();\n"
+    routes += "app.post('/x', async (req, res) => {\n  await new Orders().drop(req.params.orderId);\n});\n"
+    found = findings_of(RULE, {"src/orders.ts": source, "src/routes.ts": routes})
+    assert [(each.severity, each.confidence) for each in found] == [told]
