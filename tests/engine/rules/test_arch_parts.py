@@ -422,6 +422,20 @@ class TestImportSideEffect:
         assert [each.confidence for each in told] == ["medium"] * count
 
     @pytest.mark.parametrize(
+        ("call", "handler", "severity"),
+        [
+            ("requests.get(URL, timeout=1)", "pass", "info"),
+            ("requests.get(URL)", "pass", "critical"),
+            ("requests.get(URL, timeout=1)", "raise Unready", "critical"),
+        ],
+    )
+    def test_what_is_caught_within_a_time_limit_is_borne(self, call, handler, severity):
+        source = f"import requests\ntry:\n    ROWS = {call}\nexcept OSError:\n    {handler}\n\ndef rate(): ...\n"
+        (finding,) = found(arch_import_side_effect, {"rates.py": extract(source.encode(), "python"), "b.py": ["rates"]})
+
+        assert finding.severity == severity
+
+    @pytest.mark.parametrize(
         ("source", "line"),
         [
             ("import requests\ndef load():\n    return requests.get(URL)\nROWS = load()", 4),
