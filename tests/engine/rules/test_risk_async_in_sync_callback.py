@@ -303,6 +303,6 @@ def test_a_router_that_the_project_makes_with_a_package_that_wraps_handlers(pack
         "src/async.router.ts": f"{package}\nimport {{ Router }} from 'express';\n"
         "export function asyncRouter() {\n  return wrap(Router());\n}\n",
         "src/orders.ts": "import { asyncRouter } from './async.router';\nimport { Request } from 'express';\n"
-        "const router = asyncRouter();\nrouter.get('/x', async (req: Request, res) => { res.json(await load()); });\n",
+        "const router = asyncRouter();\nrouter.get('/x', async (req, res) => { res.json(await load()); });\n",
     }
     assert len(findings_of(RULE, files)) == count
