@@ -135,18 +135,15 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
         return
     if effect == FILE and (_is_own_data(call, file) or _is_named_outside(call, file) or _is_tried(call)):
         return
-    way = f" by way of `{file.scope_of(call).function.name}`" if started is not call else ""
-    message = f"Importing this file runs `{callee}`, {effect}{way}"
     if _is_borne(call, file):
-        low = Confidence.LOW.value
-        yield file.mark(RULE.id, started, message, severity="info", confidence=low, data={"effect": effect})
         return
+    way = f" by way of `{file.scope_of(call).function.name}`" if started is not call else ""
     is_sure = callee in known and started is call
     confidence = _LESS_SURE.get(effect, "") if is_sure else Confidence.MEDIUM.value
     yield file.mark(
         RULE.id,
         started,
-        message,
+        f"Importing this file runs `{callee}`, {effect}{way}",
         severity=Severity.CRITICAL.value if effect in (NETWORK, DATABASE) else "",
         confidence=Confidence.MEDIUM.value
         if effect == FILE and _OF_THE_MACHINE.search(file.text(call))
