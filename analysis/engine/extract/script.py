@@ -202,11 +202,7 @@ class JavaScript(Dialect):
         return node.child_by_field_name("name") or node
 
     def function(self, node: Node, scope: Scope, file: SourceFile) -> FunctionHeader:
-        flags = 0
-        if node.child(0).type == "async":
-            flags = FunctionFlag.ASYNC | (FunctionFlag.KEEPS_ERRORS if keeps_errors(node, file.source) else 0)
-        elif _gives_settled(node, file.source):
-            flags = FunctionFlag.KEEPS_ERRORS
+        flags = FunctionFlag.ASYNC if node.child(0).type == "async" else 0
         name_node = node.child_by_field_name("name")
         if name_node is not None:
             name = file.text(name_node)[:LONGEST_NAME]
@@ -223,6 +219,8 @@ class JavaScript(Dialect):
             flags |= _method_flags(node, name, scope)
         elif name in file.exports and scope.function.index == 0:
             flags |= FunctionFlag.EXPORTED
+        if keeps_errors(node, file.source) if flags & FunctionFlag.ASYNC else _gives_settled(node, file.source):
+            flags |= FunctionFlag.KEEPS_ERRORS
         name_start = name_node.start_byte if name_node is not None else -1
         return FunctionHeader(name, flags, name_start=name_start)
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import KEY, followed
+from analysis.engine.readers.own_callers import gets_only_literals
+from analysis.engine.readers.reading import KEY, followed, node_at
 
 # Keys of which there are as many as there are users, requests or texts.
 _OPEN_KEYS = re.compile(
@@ -74,6 +75,8 @@ def has_few_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
     if found is not None and _OF_CONSTANTS.search(found[0]):
         return True
     if made is not None and _is_looked_up(key, name, file.source[function.start_byte : function.end_byte], file):
+        return True
+    if gets_only_literals(key.decode("utf-8", "replace"), node_at(added.start(), file.tree.root_node), file):
         return True
     text = (found[0] if found is not None else key).decode("utf-8", "replace")
     if any(says_many(each) and not says_few(each) for each in _parts_of(text)):

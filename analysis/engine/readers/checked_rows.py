@@ -57,6 +57,7 @@ JAVA_VALUE = re.compile(
 )
 _REPOSITORY = re.compile(r"(?:[rR]epo\w*|[dD]ao|[mM]apper|(?<![kK]ey)[sS]tore)$")
 _JAVA_LOADED = re.compile(r"\s*=\s*(?:this\.)?(?P<repo>\w+)\s*\.\s*(?:<\w+>)?(?P<verb>(?:find|get|select|query)\w*)\(")
+_BY_KEY = frozenset({"findById", "findByIdOptional", "getById", "selectById", "selectByPrimaryKey", "getOne"})
 _DECLARED_TYPE = re.compile(rb"\b(\w+)(?:<[^;=(]*>)?\s+$")
 
 
@@ -178,7 +179,7 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
         before = file.source[max(0, branch.start_byte - NEAR) : branch.start_byte].decode("utf-8", "replace")
         loads = list(followed(name, before, _JAVA_LOADED, "_"))
         verb = loads[-1]["verb"] if loads else ""
-        if not loads or verb in ("findById", "getById", "selectById", "selectByPrimaryKey", "getOne"):
+        if not loads or verb in _BY_KEY:
             return None
         repository = loads[-1]["repo"]
     made = _made_in_java(repository, branch, file)

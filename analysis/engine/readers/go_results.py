@@ -12,7 +12,12 @@ from analysis.engine.facts import FunctionFlag
 _SUITES = frozenset(
     {"testing", "net/http/httptest", "github.com/stretchr/testify/suite", "github.com/stretchr/testify/require"}
 )
-_CONTAINERS = ("github.com/ory/dockertest", "github.com/testcontainers/")
+_FOR_TESTS = (
+    "github.com/ory/dockertest",
+    "github.com/testcontainers/",
+    "github.com/onsi/ginkgo",
+    "github.com/onsi/gomega",
+)
 # A field that holds a function whose last result is an error: `run func(Job) error`.
 _FIELD_THAT_FAILS = re.compile(
     rb"(?m)^[ \t]+(\w+)[ \t]+func\([^()\n]*\)[ \t]*(?:error|\([^()\n]*\berror\))[ \t]*(?://[^\n]*)?$"
@@ -25,7 +30,7 @@ _LAST_IS_ERROR = re.compile(r"(^|[\s,(])error\)?$")
 
 def helps_tests(file: SourceFile) -> bool:
     """Whether a file works with what only tests have, whatever it is called."""
-    return any(full in _SUITES or full.startswith(_CONTAINERS) for full in file.bindings.values())
+    return any(full in _SUITES or full.startswith(_FOR_TESTS) for full in file.bindings.values())
 
 
 def without_failure(rest: str, names: list[str]) -> str:
@@ -40,11 +45,11 @@ def without_failure(rest: str, names: list[str]) -> str:
         if gives.search(rest, position, branch.end()):
             break
         kept += rest[position : branch.start()]
-        position = branch.end() if succeeded.search(branch[1]) else _end_of_block(rest, branch.end())
+        position = branch.end() if succeeded.search(branch[1]) else end_of_block(rest, branch.end())
     return kept + rest[position:]
 
 
-def _end_of_block(text: str, start: int) -> int:
+def end_of_block(text: str, start: int) -> int:
     """Where the block ends that is open at the start, whatever blocks it holds."""
     depth, position = 1, start
     while depth and position < len(text):

@@ -7,6 +7,13 @@ from analysis.engine.codebase import Codebase
 from analysis.engine.facts import FileFacts
 
 _STORES = re.compile(r"data\.mongodb(?!\.MongoTrans)|MongoTransactionManager|\bpersistence\.\w|\bjdbc\.|\bsql\.\w")
+_JAKARTA = (
+    "jakarta.persistence.",
+    "jakarta.servlet.",
+    "jakarta.validation.",
+    "jakarta.annotation.",
+    "jakarta.transaction.",
+)
 
 
 def has_proxies(codebase: Codebase) -> bool:
@@ -17,6 +24,16 @@ def has_proxies(codebase: Codebase) -> bool:
 
 def _is_of_quarkus(facts: FileFacts) -> bool:
     return facts.language == "java" and any(each.target.startswith("io.quarkus") for each in facts.imports)
+
+
+def is_of_jakarta(codebase: Codebase) -> bool:
+    """Whether the project imports the standards by the name that Spring knows them by since its version 6."""
+    of_jakarta = codebase.summaries(_imports_jakarta)
+    return any(path in of_jakarta for path, _ in codebase.sources)
+
+
+def _imports_jakarta(facts: FileFacts) -> bool:
+    return facts.language == "java" and any(each.target.startswith(_JAKARTA) for each in facts.imports)
 
 
 def keeps_only_documents(codebase: Codebase) -> bool:

@@ -6,11 +6,13 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.built_text import built_text, is_constant, values_of
+from analysis.engine.readers.checked_text import is_plain_word
 from analysis.engine.readers.joined_text import is_fixed_list, joined_name
-from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before
+from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before, within
 
 _SAFE = re.compile(
-    r"quote_?(name|ident|identifier|literal)|escape\w*\(|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
+    r"quote_?(name|ident|identifier|literal)|escape\w*[()]|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
+    r"|\buuid(?:v?[1-7])?\(\)|\brandomUUID\(\)|\buuid\.New(?:String)?\(\)"
     r"|\bliteral_?(?:string|value)\(|sanitize|placeholder|qmarks|\w*[bB]indings?$"
     r"|[\"'`](\?|%s),? ?[\"'`]\s*[.*)]|\.join\([^)]*[\"'](\?|%s)|^len\(|^int\(|^str\(int\(|\bintval\b"
     r"|^(?-i:(?:\w+\.)?[A-Z][A-Z0-9_]+)\.(?:map|join|filter)\(|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|\.(?:toISOString|isoformat|getTime)\(\)$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
@@ -23,6 +25,7 @@ _LITERALS = frozenset(
 _SUMS = frozenset({"binary_operator", "binary_expression"})
 _CLASS_CONSTANT = re.compile(r"[A-Z]\w*(?:\.[A-Z]\w*)+(?:\.value)?")  # `EventTypes.Closed`
 _OWN_CALL = re.compile(r"(?:this\.|self\.|cls\.)?\w+\(")
+_OWN_CALLEE = re.compile(r"(?:this\.|self\.|cls\.)?(\w+)\(")
 _OWN_METHOD = re.compile(r"(?:this\.)?(\w+)\(")
 _JAVA_NUMBERS = frozenset(
     "byte short int long float double boolean Byte Short Integer Long Float Double Boolean BigInteger".split()
@@ -42,6 +45,13 @@ _TEXT_TYPED = {
     "typescript": re.compile(r"\??\s*:\s*string\s*(?=[,;=(){}])"),
     "python": re.compile(r"\s*:\s*(?:Optional\[)?str\b"),
 }
+# One of a few texts that its type lists: `order: "ASC" | "DESC"`, or by a name of that type.
+_LISTED_TEXTS = r"\|?\s*(?:\"[^\"\n]*\"|'[^'\n]*')(?:\s*\|\s*(?:\"[^\"\n]*\"|'[^'\n]*'))*"
+_LITERAL_TYPED = re.compile(rf"\??\s*:\s*{_LISTED_TEXTS}\s*(?=[,;=(){{}}])")
+_TYPED_BY_NAME = re.compile(r"\??\s*:\s*([A-Z]\w*)\s*(?=[,;=(){}])")
+_LITERAL_TYPE = re.compile(rf"\s*=\s*{_LISTED_TEXTS}\s*(?:[;\n]|\Z)".encode())
+_RETURNS = frozenset({"return_statement"})
+_BODIES = frozenset({"block", "statement_block", "constructor_body"})
 _ZOD = re.compile(rb"\s*:\s*z\s*\.(?:array\(\s*z\.)?(?:coerce\.)?(?:number|bigint|boolean)\(")
 _ENUM_OF_GRAPHQL = re.compile(
     rb"\s*:\s*\{\s*type:\s*(?:new\s+GraphQL(?:NonNull|List)\(\s*)*(?:\w+\.)?GraphQL(?!String\b|ID\b|JSON|NonNull|List)\w+"
@@ -68,6 +78,8 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
         return True
     if _is_made_of_constants(part, file) or _is_of_a_written_list(text, part, file):
         return True
+    if _gives_constants(part, file):
+        return True
     if file.language != "go" and _CLASS_CONSTANT.fullmatch(text) and text.partition(".")[0] in file.bindings:
         return True
     if part.type in _SUMS:
@@ -76,6 +88,8 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
     if not re.fullmatch(r"[\w.$]+", text):
         return False
     if _is_made_of_safe(text, part, context, file) or _is_looked_up(text, part, file):
+        return True
+    if _is_of_a_literal_type(text, part, file) or is_plain_word(text, part, file):
         return True
     word = re.escape(text)
     return bool(
@@ -95,6 +109,32 @@ def _is_made_of_constants(part: Node, file: SourceFile) -> bool:
     """Whether a function of the program's own is given literals and constants alone: `prefix(COLUMNS, "t")`."""
     given = file.arguments(part)[0] if part.type in _CALLS and _OWN_CALL.match(file.text(part)) else []
     return bool(given) and all(each.type in _LITERALS or is_constant(each, file) for each in given)
+
+
+def _gives_constants(part: Node, file: SourceFile) -> bool:
+    """Whether a function of this file gives literals and constants alone, whatever it is asked: `direction(order)`."""
+    called = _OWN_CALLEE.match(file.text(part)) if part.type in _CALLS else None
+    found = [each for each in file.functions[1:] if called is not None and each.name.rpartition(".")[2] == called[1]]
+    if len(found) != 1:
+        return False
+    body = found[0].node.child_by_field_name("body")
+    if body is None:
+        return False
+    given = [each.named_children[0] for each in within(body) if each.type in _RETURNS and each.named_children]
+    if body.type not in _BODIES:
+        given = [body]  # of an arrow function
+    return bool(given) and all(is_constant(each, file) for value in given for each in built_text(value, file).parts)
+
+
+def _is_of_a_literal_type(name: str, part: Node, file: SourceFile) -> bool:
+    """Whether a parameter of TypeScript is declared as one of a few texts."""
+    if file.language not in ("typescript", "tsx") or not name.isidentifier():
+        return False
+    if _is_declared(name, part, _LITERAL_TYPED, file):
+        return True
+    typed = next(followed(name, text_before(part, file), _TYPED_BY_NAME, "_.$"), None)
+    types = followed(typed[1].encode(), file.source, _LITERAL_TYPE, b"_.$") if typed is not None else ()
+    return next(iter(types), None) is not None
 
 
 def _is_of_a_written_list(name: str, part: Node, file: SourceFile) -> bool:

@@ -73,6 +73,9 @@ _CONNECTS = frozenset({"$connect", "openUri"})
 _ASKS_A_SERVER = frozenset({"ping", "connect", "authenticate"})
 _WAITED_FOR = frozenset({"query", "execute", "initialize", "runMigrations", "migrate"})
 # Files beside the module are part of the package.
+_LIMITED = re.compile(rb"\btimeout\b|\bsignal\b")
+_HANDLERS = frozenset({"except_clause", "catch_clause"})
+_FAILS = re.compile(rb"\b(?:raise|throw|exit)\b")
 _OWN_DATA = re.compile(
     r"__file__|__dirname|import\.meta|process\.cwd\(\)|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
 )
@@ -131,6 +134,8 @@ def _look(call: Node, file: SourceFile, known: dict[str, str], functions: tuple[
     if callee == "os.umask" and _UMASK_READ.search(file.source) is not None:
         return
     if effect == FILE and (_is_own_data(call, file) or _is_named_outside(call, file) or _is_tried(call)):
+        return
+    if _is_borne(call, file):
         return
     way = f" by way of `{file.scope_of(call).function.name}`" if started is not call else ""
     is_sure = callee in known and started is call
@@ -223,6 +228,20 @@ def _is_named_outside(call: Node, file: SourceFile) -> bool:
         return True
     return name.isidentifier() and any(
         _ENVIRONMENT.match(file.text(value)) for value in assigned_values(name, call, file)
+    )
+
+
+def _is_borne(call: Node, file: SourceFile) -> bool:
+    """Whether importing goes on when a server does not answer: the call has a time limit, and stands in a `try` whose
+    handlers throw nothing."""
+    if _LIMITED.search(file.source, call.start_byte, call.end_byte) is None:
+        return False
+    tried = call.parent
+    while tried is not None and tried.type != "try_statement":
+        tried = tried.parent
+    handlers = [each for each in tried.named_children if each.type in _HANDLERS] if tried is not None else []
+    return bool(handlers) and not any(
+        _FAILS.search(file.source, each.start_byte, each.end_byte) is not None for each in handlers
     )
 
 

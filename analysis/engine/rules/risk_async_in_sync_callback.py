@@ -80,7 +80,10 @@ _OF_A_PAGE = re.compile(
 _OF_BROWSERS = re.compile(rb"\b(?:document|window)\.[a-zA-Z]")
 _EXPRESS = re.compile(r'"express"')
 _TAKES_REJECTIONS = 5  # the version of Express from which on it does
-_HANDS_ON = re.compile(r"^express-(?:async-errors|promise-router|async-router)\b")  # wrap every handler by themselves
+# They wrap every handler by themselves.
+_HANDS_ON = re.compile(
+    r"^(?:express-(?:async-errors|promise-router|async-router)|async-express-decorator|@awaitjs/express)\b"
+)
 _MAKES_ROUTERS = frozenset({"express", "express.Router"})
 _MADE_ROUTER = re.compile(rb"\s*(?::[^=\n]{1,60})?=\s*([\w.]+)\(")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
@@ -112,7 +115,8 @@ def _named_handlers(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]
 def _handler(place: Node, callee: str, file: SourceFile, called: str = "") -> Mark:
     message = f"Express 4 never sees a rejection of the async handler of `{callee}`"
     suggestion = "Wrap the handler, so that a rejection reaches `next`, or move to Express 5."
-    data = {"library": "express"} | ({"called": called} if called else {})
+    maker = _maker(callee.rpartition(".")[0], file)
+    data = {"library": "express"} | ({"called": called} if called else {}) | ({"maker": maker} if maker else {})
     return file.mark(RULE.id, place, message, suggestion=suggestion, confidence="medium", data=data)
 
 
@@ -125,6 +129,13 @@ def _is_of_express(receiver: str, file: SourceFile) -> bool:
         return True
     made = followed(receiver.encode(), file.source, _MADE_ROUTER, b"_.$") if receiver.isidentifier() else ()
     return any(file.resolve(each[1].decode()) in _MAKES_ROUTERS for each in made)
+
+
+def _maker(receiver: str, file: SourceFile) -> str:
+    """What of the project's own made the router: `const router = asyncRouter()`."""
+    made = followed(receiver.encode(), file.source, _MADE_ROUTER, b"_.$") if receiver.isidentifier() else ()
+    names = (file.resolve(each[1].decode()) for each in made)
+    return next((name for name in names if name.startswith((".", "@", "~"))), "")
 
 
 def look_at_condition(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -193,6 +204,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
             return None
         if '"express-async-errors"' in nearest_manifest(place, _EXPRESS):
             return None
+    if "maker" in mark.data and _takes_rejections(mark.data["maker"], place, codebase):
+        return None
     if "called" in mark.data and not _rejects(mark.data["called"], place, codebase):
         return None
     if is_copied_library(place):
@@ -205,6 +218,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT:  # who runs it sees it end with its error
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
+
+
+def _takes_rejections(maker: str, place: Place, codebase: Codebase) -> bool:
+    """Whether a function of the project makes routers with a package that wraps every handler."""
+    found = codebase.calls.resolve(place.path, place.function, maker)
+    imported = (statement.target for each in found for statement in codebase.files[each.path].imports)
+    return any(_HANDS_ON.match(target) for target in imported)
 
 
 def _rejects(called: str, place: Place, codebase: Codebase) -> bool:

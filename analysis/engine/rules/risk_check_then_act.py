@@ -23,6 +23,7 @@ from analysis.engine.readers.checked_rows_drizzle import drizzle_act
 from analysis.engine.readers.checked_rows_go import GO_ANSWERED, GO_MISSING, go_act, go_switch_act
 from analysis.engine.readers.checked_rows_python import python_act, python_handler_act
 from analysis.engine.readers.handlers import is_caught
+from analysis.engine.readers.locked_functions import runs_locked
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 
@@ -152,14 +153,14 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if _STARTS_UP.search(place.function.name) and not place.in_request_path:
         return None
-    if "form" not in mark.data and _locks_a_row(place):
+    if "form" not in mark.data and (_locks_a_row(place) or runs_locked(place)):
         return None
     is_run = place.in_request_path or (place.in_job_path and not place.facts.is_entry)
     # In a program that answers requests, of what none is seen to reach nobody knows how often it runs.
     is_elsewhere = not is_run and bool(codebase.request_path)
     if mark.data.get("form") == "file":
         return _of_file(mark, place, is_run=is_run)
-    confidence = Confidence.LOW if is_elsewhere else None
+    confidence = Confidence.LOW if is_elsewhere or _runs_by_the_clock(place) else None
     if mark.data.get("form") == "map":
         return _of_map(mark, place, confidence, is_guess=is_run or is_elsewhere)
     changes: dict[str, object] = {}
@@ -182,6 +183,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         message = told.replace("two requests at once create two", "of two requests at once the second one fails")
         changes |= {"message": message, "severity": Severity.INFO}
     return place.finding(mark, confidence=confidence, **changes)
+
+
+def _runs_by_the_clock(place: Place) -> bool:
+    """Whether it is a job that is given nothing to work on, and reached by no request: it runs at its times, mostly
+    alone."""
+    is_job = any(entry.function == place.function.name for entry in place.facts.entries)
+    return is_job and place.in_job_path and not place.in_request_path and not place.function.parameters
 
 
 def _message(what: str, line: int) -> str:

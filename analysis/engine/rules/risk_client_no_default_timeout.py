@@ -83,6 +83,7 @@ _PYTHON = {  # to the position of a timeout among positional arguments; -1: by k
     "sqlalchemy.create_engine": -1,
     "sqlalchemy.ext.asyncio.create_async_engine": -1,
 }
+_ENDS_BY_ITSELF = frozenset({"psycopg.connect"})  # gives up connecting after two minutes; statements wait on
 _ENGINES = frozenset({"sqlalchemy.create_engine", "sqlalchemy.ext.asyncio.create_async_engine"})
 _HOLD_LIMITS = frozenset({"connect_args", "creator", "async_creator", "poolclass", "pool", "options"})
 # How long a connection may lie unused limits nobody who waits for an answer.
@@ -154,8 +155,12 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"`{callee}` is built without a time limit: a silent server holds its caller for ever"
         is_from_outside = len(positional) == 1 and _comes_from_outside(positional[0], file)
         is_given = is_address and not is_from_outside  # by a caller, who may have put a limit into it
-        severity = "info" if is_given else ""
-        yield file.mark(RULE.id, call, message, severity=severity, confidence="low" if is_address else "")
+        is_limited = callee in _ENDS_BY_ITSELF
+        if is_limited:
+            message = f"`{callee}` is built without a time limit: connecting takes minutes, a statement for ever"
+        severity = "info" if is_given or is_limited else ""
+        confidence = "low" if is_address or is_limited else ""
+        yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence)
 
 
 def _is_limited_engine(keywords: dict[str, Node], file: SourceFile) -> bool:
@@ -256,11 +261,12 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if (
         file.bindings.get("http") == "net/http"
+        and not helps_tests(file)
         and not _HEADER_LIMIT.search(file.text(literal))
         and b".ReadHeaderTimeout" not in file.source
         and b".ReadTimeout" not in file.source
     ):
-        is_local = _listens_here(literal, file) or helps_tests(file) or _is_given(literal)
+        is_local = _listens_here(literal, file) or _is_given(literal)
         yield file.mark(
             RULE.id,
             literal,

@@ -81,6 +81,7 @@ _ON_ITS_OWN = re.compile(
     r"|async|background|worker|job|cron"
 )
 _CONTEXT_GIVEN = re.compile(r"(?i)(?:^|\.)(?:ctx|context|\w*ctx|context\(\))$")
+_TICKS = (b"time.NewTicker(", b"time.Tick(")
 _WAITED_FOR = re.compile(r"\.(?:Wait|Run|Output|CombinedOutput)\(\)")
 
 
@@ -177,7 +178,8 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     elif _is_of_sql(callee, file) and not _takes_context(call, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context" if method in _DATABASE else ""
-    if better and not is_started(function_name(call, file).rpartition(".")[2].encode(), file.source):
+    name = function_name(call, file).rpartition(".")[2]
+    if better and not is_started(name.encode(), file.source) and not _runs_by_the_clock(name, file):
         yield file.mark(
             RULE.id,
             call,
@@ -186,6 +188,15 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
             suggestion=f"Give the function a context and use `{better}`.",
             data={"only": "request"},
         )
+
+
+def _runs_by_the_clock(name: str, file: SourceFile) -> bool:
+    """Whether a function of the file calls it at every tick of a clock, which no request waits for."""
+    if not any(map(file.mentions, _TICKS)):
+        return False
+    texts = (file.source[each.node.start_byte : each.node.end_byte] for each in file.functions[1:])
+    called = name.encode() + b"("
+    return any(called in text and any(tick in text for tick in _TICKS) for text in texts)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

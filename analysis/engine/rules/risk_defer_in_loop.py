@@ -78,6 +78,8 @@ _LETS_GO = re.compile(
 )
 _FIRST_ROUND = re.compile(r"if\s+(?:\w+\s*==\s*[01]|!?\w*[fF]irst\w*)\s*\{")
 _UNLOCKS = re.compile(r"(?i)\b(\w+)(?:\.\w+)*\.\w*unlock\(\)")
+_LAST_CALL = re.compile(r"(?:(?:if\s+)?\w+\s*:?=\s*)?([\w.]+\()")
+_NEXT_ROUND = re.compile(rb"\bcontinue\b")
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
 
 
@@ -87,6 +89,8 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if _takes_back(statement, file) or _calls_what_it_goes_over(statement, file):
         return
     if _holds_all_locks(statement, file) or _is_for_a_goroutine(statement, file):
+        return
+    if _is_let_go_by_each_round(statement, file):
         return
     deferred = short(file.text(statement).partition("\n")[0])
     if _never_ends(statement, file):
@@ -156,6 +160,25 @@ def _is_for_a_goroutine(statement: Node, file: SourceFile) -> bool:
     text = file.text(block)
     made = re.search(rf"(\w+),\s*{deferred[1]}\s*:?=\s*context\.With", text)
     return re.search(rf"(?m)^\s*go\s[^\n]*\b{made[1] if made is not None else deferred[1]}\b", text) is not None
+
+
+def _is_let_go_by_each_round(statement: Node, file: SourceFile) -> bool:
+    """Whether the round itself does what is deferred, or commits what would be rolled back: `span.End()`. Then the
+    `defer` is for those who return from within, and finds nothing to do."""
+    deferred = file.text(statement).removeprefix("defer ")
+    called = deferred.partition("(")[0] + "("
+    ends = {called, called.replace(".Rollback(", ".Commit(")}
+    behind, block = statement.next_named_sibling, statement.parent
+    if block is None or block.parent is None or block.parent.parent is None:
+        return False
+    if block.parent.parent.type != "for_statement":
+        return False  # in a branch, which not each round takes
+    while behind is not None:
+        done = _LAST_CALL.match(file.text(behind))
+        if done is not None and done[1] in ends:
+            return _NEXT_ROUND.search(file.source, statement.end_byte, behind.start_byte) is None
+        behind = behind.next_named_sibling
+    return False
 
 
 def _never_ends(statement: Node, file: SourceFile) -> bool:

@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import is_copied_library, runs_in_browsers
 from analysis.engine.readers.built_text import BuiltText, is_constant, text_of_argument
+from analysis.engine.readers.checked_text import is_plain_word
 from analysis.engine.readers.reading import (
     assigned_values,
     declarations,
@@ -296,7 +297,11 @@ def _shell(
     if argument.type in ("list", "list_comprehension"):
         return
     text = text_of_argument(argument, file)
-    parts = [part for part in _open_parts(text, file) if not _QUOTED_OR_OWN.search(file.text(part))]
+    parts = [
+        part
+        for part in _open_parts(text, file)
+        if not _QUOTED_OR_OWN.search(file.text(part)) and not is_plain_word(file.text(part), call, file)
+    ]
     if parts and (text.fixed.strip("\"'` ") or not built_only):
         data = {"form": "shell"} | ({"tool": "1"} if _TOOL.match(text.fixed) else {})
         if not _COMMAND_LINES.isdisjoint(full.partition(".")[0] for full in file.bindings.values()):

@@ -178,10 +178,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if awaits_only_what_keeps_errors(mark, place):
         return None
-    is_script = place.kind is FileKind.SCRIPT
-    if place.index == 0 and is_script and place.facts.language in SCRIPT:
+    is_start = place.index == 0 and (place.kind is FileKind.SCRIPT or _is_started(place))
+    if is_start and place.facts.language in SCRIPT:
         return None
-    if is_copied_library(place) or (place.index == 0 and (is_script or _is_started(place))):
+    if is_start or is_copied_library(place):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if place.facts.language in SCRIPT and runs_in_browsers(place):
         if "quiet" in mark.data:

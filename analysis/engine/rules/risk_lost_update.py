@@ -15,7 +15,9 @@ from analysis.engine.models import IndexedModel
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers import go_row_writes, locks
+from analysis.engine.readers.column_names import COUNTER, SAID, TALLY, is_counted_on
 from analysis.engine.readers.go_row_writes import writes_back
+from analysis.engine.readers.locked_functions import runs_locked
 from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
 from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, number_read, sign_of
 from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
@@ -67,13 +69,6 @@ _SETTER = re.compile(rf"({NAME})\.set(\w+)\((.*)\)".encode(), re.DOTALL)
 _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
 _COPIED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
 _TEXT = re.compile(r"^(?:[rbf]|sql)?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
-_COUNTER = re.compile(r"(?i)balance|stock|quantit|credit|count|inventor|points|amount_left|remaining|seats|usage")
-_SAID = re.compile(
-    r"(?i)(?:^|_)(?:msg|message|text|log|notes?|description|body|content|name|title|comments?|explanation|reason|details?|output|traceback|summary|\w*_at|\w*date|\w*time|deadline|next_\w+|expir\w+)$"
-)  # texts and times
-_TALLY = re.compile(
-    r"(?i)error|attempt|retr(y|ies)|fail|collision|hits|views|clicks|visits|log_?in"
-)  # a little less is no harm
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
 _MODEL = re.compile(r"(?<![\w.])([A-Z]\w*[a-z]\w*)\b")  # in what a row was loaded by: `session.get(Wallet, key)`
@@ -101,12 +96,12 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     match = _match(change, file)
     if match is None or (match.re is not _STEPPED and _TEXT.match(match[4].decode("utf-8", "replace").strip())):
         return
-    if _SAID.search(match[2].decode()):
+    if SAID.search(match[2].decode()):
         return
     if (
         match.re is _CHANGED
         and re.fullmatch(rb"\w+\." + match[2] + rb"\s*", match[4])
-        and not _COUNTER.search(match[2].decode())
+        and not COUNTER.search(match[2].decode())
     ):
         return  # lists that are joined
     owner, name, sign = plain(match[1].decode()), match[2].decode(), match[3].decode()
@@ -143,7 +138,7 @@ def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
         return
     owner, name = plain(match[1].decode()), match[2].decode()
     value = plain(match[3].decode("utf-8", "replace"))
-    if name.startswith("_") or _SAID.search(name) or _TEXT.match(value):
+    if name.startswith("_") or SAID.search(name) or _TEXT.match(value):
         return
     before = plain(text_before(assignment, file))
     if f"{owner}.{name}" not in value and f"{owner}.{name}" not in before:
@@ -170,7 +165,7 @@ def _updated_by(call: Node, given: str, statement: str, file: SourceFile, orm: s
         return
     before = text_before(call, file)
     for name, value in pairs:
-        if _SAID.search(name) or _TEXT.match(value) or not _may_be_read(name, value, before):
+        if SAID.search(name) or _TEXT.match(value) or not _may_be_read(name, value, before):
             continue
         row = rf"(?<![\w.])(?P<owner>{NAME})(?:\.{re.escape(name)}\b|\[[\"']{re.escape(name)}[\"']\])"
         found = change_of(value, row, before)
@@ -243,7 +238,7 @@ def look_at_statement(call: Node, file: SourceFile) -> Iterator[Mark]:
         reads = rf"(?:\w(?:\]|\))?\.|\[[\"']|(?<![\w.]))(?i:{variable})\b(?:[\"']\]|\(\))?"
         found = change_of(given, reads, before) if re.search(asked, before) is not None else None
         expects = re.search(rf"(?i)\b(?:{name}|\w*version)\b", update["rest"] or "")
-        if found is not None and expects is None and not _SAID.search(name):
+        if found is not None and expects is None and not SAID.search(name):
             mark = _mark(call, update["table"], name, sign_of(found), file, file.line(call))
             yield structs.replace(mark, confidence="medium")
             return
@@ -263,7 +258,7 @@ def look_at_setter(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     owner, name = match[1].decode(), match[2].decode()
     before, value = text_before(call, file), match[3].decode("utf-8", "replace")
-    if f"{name}()" not in value and f"{name}()" not in before:
+    if (f"{name}()" not in value and f"{name}()" not in before) or _TEXT.search(value):
         return
     reads = rf"(?<![\w.]){re.escape(owner)}\.(?:get|is)?(?i:{name})\(\)"
     found = change_of(value, reads, before)
@@ -290,6 +285,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         if not writes_back(call, int(position), mark.data["column"], place):
             return None
     confidence = Confidence(mark.confidence) if mark.confidence else None
+    if runs_locked(place):
+        return None
     if "flushed" in mark.data and (entry is None or entry.model.orm != "jpa"):
         return None  # only JPA writes at the commit what nobody saves
     if mark.data["owner"] in {each.name for each in place.function.parameters}:
@@ -300,9 +297,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         confidence = Confidence.LOW  # who made the object may be the only one that knows its row
     if confidence is None and place.in_job_path and not place.in_request_path:
         confidence = Confidence.MEDIUM  # a job may be the only one that writes it
-    if _TALLY.search(mark.data["column"]):
+    if TALLY.search(mark.data["column"]):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
-    severity = Severity.CRITICAL if _COUNTER.search(mark.data["column"]) else None
+    severity = Severity.CRITICAL if is_counted_on(mark.data["column"], place) else None
     return place.finding(mark, severity=severity, confidence=confidence)
 
 
@@ -347,9 +344,9 @@ def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bo
     told = [
         found[1]
         for found in changed.finditer(before, saved[-1] if saved else 0)
-        if not (_TALLY.search(found[1]) or _SAID.search(found[1]) or _TEXT.match(found[2]))
+        if not (TALLY.search(found[1]) or SAID.search(found[1]) or _TEXT.match(found[2]))
     ]
-    return bool(told) and (not _COUNTER.search(name) or any(_COUNTER.search(each) for each in told))
+    return bool(told) and (not COUNTER.search(name) or any(COUNTER.search(each) for each in told))
 
 
 def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: int, orm: str = "") -> Mark:

@@ -18,7 +18,7 @@ from analysis.engine.readers.branches import calls_apart, is_explained
 from analysis.engine.readers.calls_in_a_row import calls_in_a_row
 from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.go_handlers import may_be_reached
-from analysis.engine.readers.java_stores import has_proxies, keeps_only_documents
+from analysis.engine.readers.java_stores import has_proxies, is_of_jakarta, keeps_only_documents
 from analysis.engine.readers.parted_writes import is_begun_by_hand, unprotected
 from analysis.engine.readers.proxied_calls import self_invocations
 from analysis.engine.readers.reading import function_text, node_at, short, text_after, text_before
@@ -190,7 +190,7 @@ def look_at_method(method: Node, file: SourceFile) -> Iterator[Mark]:
             f"`@Transactional` on `{file.text(name)}`, which is not public, has no effect: no proxy sees the call",
             confidence="high" if is_private else "medium",
             suggestion="Make the method public and call it from another bean.",
-            data={"form": "proxy"},
+            data={"form": "proxy"} | ({} if is_private else {"class": "1"}),
         )
     called = file.text(name)
     writes = len(_WRITES.findall(file.source, body.start_byte, body.end_byte))
@@ -239,7 +239,10 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     only_documents = any(place.facts.language == "java" for place, _ in heard) and keeps_only_documents(codebase)
     covered = called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and has_proxies(codebase)
+    is_spring_6 = any("class" in mark.data for _, mark in heard) and is_of_jakarta(codebase)
     for place, mark in heard:
+        if "class" in mark.data and is_spring_6:
+            continue  # since then the proxies of classes see all methods but private ones
         if mark.data["form"] != "writes":
             if mark.data["form"] != "proxy" or is_spring:
                 yield place.finding(mark)

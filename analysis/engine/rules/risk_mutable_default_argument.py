@@ -60,10 +60,16 @@ _COPIED = re.compile(r"\bAnnotated\[.*\b(?:Query|Body|Header|Cookie|Form|File|Pa
 _MUTATORS = (
     "append|extend|insert|add|update|setdefault|pop|popleft|popitem|remove|discard|clear|sort|reverse|appendleft"
 )
+_DOCUMENTED = re.compile(r"\A\s*r?\"\"\".*?\"\"\"", re.DOTALL)
 # `for each in rows`, `len(rows)`, `if not rows`, `f(**rows)`; `rows.get(`, `rows[0]`.
 _READ_BEFORE = (
     r"(?:\b(?:in|if|elif|while|not)\s+|\*"
     r"|\b(?:len|list|dict|set|tuple|sorted|any|all|sum|min|max|enumerate|bool|iter|zip)\()"
+)
+# What takes the elements over, or runs a statement with them.
+_COPIED_INTO = (
+    r"\.(?:update|extend|union|intersection|difference|join|isdisjoint|issubset|issuperset|execute\w*)\("
+    r"(?:[^()\n]*,\s*)?"
 )
 _READ_AFTER = r"(?:\.(?:get|items|keys|values|copy|index|count)\(|\[)"
 
@@ -78,12 +84,13 @@ def look(parameter: Node, file: SourceFile) -> Iterator[Mark]:
     if "cache" in name or name.startswith("_") or _READ_ONLY.search(noted) or _COPIED.search(noted):
         return
     body_node = function.child_by_field_name("body")
-    body = file.text(body_node) if body_node is not None else ""
+    body = _DOCUMENTED.sub("", file.text(body_node)) if body_node is not None else ""
     message = f"The default of `{name}` is one {kind} that all calls share"
-    if _is_let_out(name, body):
+    is_replaced = _is_replaced(name, body)
+    if not is_replaced and _is_let_out(name, body):
         yield file.mark(RULE.id, parameter, message)
     else:
-        severity = "info" if _is_only_read(name, body) else ""
+        severity = "info" if is_replaced or _is_only_read(name, body) else ""
         yield file.mark(RULE.id, parameter, message, confidence="medium", severity=severity)
 
 
@@ -107,13 +114,28 @@ def _is_let_out(name: str, body: str) -> bool:
     )
 
 
+def _is_replaced(name: str, body: str) -> bool:
+    """Whether the first thing that is done with the parameter is to put something new in its place, where it is empty
+    or always: `if not rows: rows = []`, `rows = list(rows)`."""
+    word = re.escape(name)
+    used = re.search(rf"(?<![\w.]){word}\b", body)
+    line = body[body.rfind("\n", 0, used.start()) + 1 :] if used is not None else ""
+    return bool(
+        re.match(
+            rf"\s*(?:if not {word}:\s*{word} = |{word} = (?:{word} or |{word}\.copy\(\)|{{?\[?\*+{word}\b"
+            rf"|(?:list|dict|set|copy|deepcopy|copy\.\w+)\({word}\)))",
+            line,
+        )
+    )
+
+
 def _is_only_read(name: str, body: str) -> bool:
     """Whether each use of the parameter looks into it or goes over it: then no call can leave anything behind."""
     word = rf"(?<![\w.]){re.escape(name)}\b"
     if re.search(rf"{word}[^\n]*(?:\.(?:{_MUTATORS})\(|\]\s*[-+|&]?=(?!=))", body):
         return False  # what is in it may be changed
     uses = re.findall(word, body)
-    reads = re.findall(_READ_BEFORE + word + r"(?![.\[(\w])|" + word + _READ_AFTER, body)
+    reads = re.findall(rf"(?:{_READ_BEFORE}|{_COPIED_INTO}){word}(?![.\[(\w])|{word}{_READ_AFTER}", body)
     return 0 < len(uses) == len(reads)
 
 

@@ -10,7 +10,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers.go_results import bound_names, without_failure
+from analysis.engine.readers.go_results import bound_names, end_of_block, without_failure
 from analysis.engine.readers.reading import text_after, text_before
 from analysis.engine.rules.base import GO, Watch
 
@@ -71,6 +71,8 @@ func names(db *sql.DB) error {
 )
 
 _DRIVERS = re.compile(r"^(database/sql|github\.com/(jmoiron/sqlx|jackc/pgx))\b")
+_PGX = "github.com/jackc/pgx"
+_LEAVES = re.compile(r"\b(?:return|break|goto)\b")
 _GORM = re.compile(r"^(gorm\.io/gorm|github\.com/jinzhu/gorm)\b")
 _OPENERS = frozenset(
     f"{name}{form}"
@@ -96,6 +98,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if opened.startswith("Prepare") and _is_transaction(handle, call, file):
         return  # closed when its transaction ends
+    if _closes_when_read(file) and _is_read_to_its_end(names, rest):
+        return
     if not re.search(rf"\b{name}\.Close\(", rest):
         yield file.mark(
             RULE.id, call, f"`{name}` of `{opened}` is never closed: its connection stays taken", confidence=kept
@@ -115,6 +119,25 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") != "unchecked" and place.in_request_path:
         return place.finding(mark, severity=Severity.CRITICAL)
     return place.finding(mark)
+
+
+def _closes_when_read(file: SourceFile) -> bool:
+    """Whether the rows are those of pgx, which close behind the last one, and when one cannot be scanned."""
+    drivers = [full for full in file.bindings.values() if _DRIVERS.match(full)]
+    return all(full.startswith(_PGX) for full in drivers)
+
+
+def _is_read_to_its_end(names: list[str], rest: str) -> bool:
+    """Whether nothing leaves before the loop over the rows, and nothing but a failed `Scan` leaves the loop."""
+    name = re.escape(names[0])
+    loop = re.search(rf"\bfor\s+{name}\.Next\(\)\s*\{{", rest)
+    if loop is None or _LEAVES.search(without_failure(rest[: loop.start()], names)):
+        return False
+    body = rest[loop.end() : end_of_block(rest, loop.end())]
+    scanned = re.search(rf"\b{name}\.Scan\([^{{}}]*!=\s*nil\s*\{{", body)
+    if scanned is not None:
+        body = body[: scanned.start()] + body[end_of_block(body, scanned.end()) :]
+    return _LEAVES.search(body) is None
 
 
 def _is_transaction(handle: str, call: Node, file: SourceFile) -> bool:

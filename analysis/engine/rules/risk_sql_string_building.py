@@ -15,7 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers import handed_values, sql_calls
 from analysis.engine.readers.built_text import built_text, values_of
 from analysis.engine.readers.joined_text import joined_name
-from analysis.engine.readers.reading import function_text, short
+from analysis.engine.readers.reading import function_text, short, text_before
 from analysis.engine.readers.sql_calls import Statement, statement_of
 from analysis.engine.readers.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 from analysis.engine.readers.sql_places import (
@@ -76,6 +76,9 @@ _THING = re.compile(
 _OWN_KEY = re.compile(r"(?:this|self)\._?(?:id|pk|uuid)")  # the database gave it to the row
 # Text for what databases say differently, which the program's own side of the driver knows: `db.now()`.
 _OF_THE_DRIVER = re.compile(r"(?:\w+\.)*(?:db|driver|adapter|platform|\w*[dD]ialect)\.\w+\(")
+_KEY = re.compile(r"(?i)(?:^|_|[a-z])(?:id|uuid|guid)$")
+_OR_FAILS = re.compile(r"(?:OrFail|OrThrow|_or_404|_or_fail)\(([^()\n]{1,200})")
+_WORDS = re.compile(r"[\w.]+")
 _BROUGHT = re.compile(r"\(*(?:await\s+)?(?:(?:this|self|ctx|c)\.)?(?:req|request)\b[.\[]")
 _CHOICES = frozenset({"ternary_expression", "conditional_expression"})
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
@@ -178,6 +181,7 @@ def _facts_of(statement: Statement, told: list[_Told], certain: list[_Told]) -> 
         "asked": any(not each.is_number and _is_of_a_request(each.part, file) for each in told),
         "number": any(each.is_number for each in told),
         "sorted": any(_is_asked_order(each, statement) for each in told),
+        "stored": bool(certain) and all(_is_key_of_a_row(each.part, statement) for each in certain),
     }
     value = {"value": _kind_of_value(certain, file)} if certain else {}
     if positions := _positions(told, statement.call, file):
@@ -200,6 +204,14 @@ def _is_asked_order(told: _Told, statement: Statement) -> bool:
     if not _SORTED_BY.search(file.text(part)) or _ORDER_PLACE.search(told.lead) is None:
         return False
     return _is_given(part, statement.call, file)
+
+
+def _is_key_of_a_row(part: Node, statement: Statement) -> bool:
+    """Whether the function has failed before where no row has this key: `await this.getOrderOrFail(orderId)`."""
+    name, before = statement.file.text(part), text_before(statement.call, statement.file)
+    if not _KEY.search(name) or not _OR_FAILS.search(before):
+        return False
+    return any(name in _WORDS.findall(found[1]) for found in _OR_FAILS.finditer(before))
 
 
 def _is_of_a_request(part: Node, file: SourceFile) -> bool:
@@ -260,6 +272,8 @@ def _is_handed(mark: Mark, place: Place) -> bool:
 def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object]:
     """A value that a request brings is certain; of any other nobody knows here who writes it."""
     is_reached = place.in_request_path and "given" in mark.data and mark.data["value"] == "quoted"
+    if "stored" in mark.data:
+        return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
     is_certain = from_outside or (is_reached and mark.confidence != "medium")
     if place.kind is FileKind.SCRIPT or not is_certain:
         return {"severity": Severity.WARNING, "confidence": Confidence.LOW}

@@ -124,6 +124,7 @@ _PUT_BACK = (
     rb"\b(\w+)\s*=\s*(?:NAME\.get|\w+)\(\)\s*;\s*NAME\.set\([^;]*;\s*return\s+\1\s*;",
 )
 _GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
+_SMALL_KEYS = re.compile(rb"\bmap\[(?:u?int(?:8|16)|bool|byte)\]")  # there are not many numbers so short
 _SCRIPT_FIELD = re.compile(
     rb"(?:(?:public|private|protected|static|readonly)\s+)*#?(?P<name>\w+)\s*(?::[^=\n]+)?="
     rb"\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\}|\[ ?\])"
@@ -227,6 +228,8 @@ def look_at_go_field(field: Node, file: SourceFile) -> Iterator[Mark]:
     """A map in a struct that lives as long as the server: that there is one of it is a guess, unless the package
     makes one for all."""
     name = file.source[field.start_byte : field.end_byte].split(None, 1)[0].decode("utf-8", "replace")
+    if _SMALL_KEYS.search(file.source, field.start_byte, field.end_byte) is not None:
+        return
     is_of_the_only_one = _is_of_the_only_one(field, file)
     if is_of_the_only_one or _CACHE_NAME.search(name):
         yield from _grown(name, field, file, form="field", owner=_OF_SOMETHING, of_bean=is_of_the_only_one)

@@ -27,6 +27,7 @@ from analysis.engine.readers.fan_out import (
     loads_rows,
     waits_for_room,
 )
+from analysis.engine.readers.own_callers import gets_only_written_lists
 from analysis.engine.readers.reading import (
     assigned_values,
     function_text,
@@ -164,7 +165,7 @@ def _started(
     is_read = is_loaded(collection, node, file)
     if size is Size.FEW or (not is_read and are_parts(collection, file.text(by), elements)):
         return
-    if _is_remembered(node, file):
+    if _is_remembered(node, file) or gets_only_written_lists(collection, node, file):
         return
     is_many = size is Size.MANY or is_read
     given = is_given(collection, node, file)

@@ -422,6 +422,20 @@ class TestImportSideEffect:
         assert [each.confidence for each in told] == ["medium"] * count
 
     @pytest.mark.parametrize(
+        ("call", "handler", "count"),
+        [
+            ("requests.get(URL, timeout=1)", "pass", 0),
+            ("requests.get(URL)", "pass", 1),
+            ("requests.get(URL, timeout=1)", "raise Unready", 1),
+        ],
+    )
+    def test_what_is_caught_within_a_time_limit_is_borne(self, call, handler, count):
+        source = f"import requests\ntry:\n    ROWS = {call}\nexcept OSError:\n    {handler}\n\ndef rate(): ...\n"
+        files = {"rates.py": extract(source.encode(), "python"), "b.py": ["rates"]}
+
+        assert len(found(arch_import_side_effect, files)) == count
+
+    @pytest.mark.parametrize(
         ("source", "line"),
         [
             ("import requests\ndef load():\n    return requests.get(URL)\nROWS = load()", 4),

@@ -288,3 +288,21 @@ def test_an_async_function_that_only_gives_on_a_promise(call, count):
         f"export async function start(ids) {{\n  {call}\n}}\n",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("package", "count"),
+    [
+        ("const wrap = require('async-express-decorator');", 0),
+        ("import wrap from 'express-promise-router';", 0),
+        ("", 1),
+    ],
+)
+def test_a_router_that_the_project_makes_with_a_package_that_wraps_handlers(package, count):
+    files = EXPRESS | {
+        "src/async.router.ts": f"{package}\nimport {{ Router }} from 'express';\n"
+        "export function asyncRouter() {\n  return wrap(Router());\n}\n",
+        "src/orders.ts": "import { asyncRouter } from './async.router';\nimport { Request } from 'express';\n"
+        "const router = asyncRouter();\nrouter.get('/x', async (req, res) => { res.json(await load()); });\n",
+    }
+    assert len(findings_of(RULE, files)) == count

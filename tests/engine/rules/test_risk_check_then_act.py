@@ -954,3 +954,24 @@ def test_cases_of_go_that_tell_what_is_missing(cases, lines):
         f'err := db.Where("no = ?", no).First(&s).Error\nswitch {{\n{cases}\nreturn nil\n}}\n'
     )
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(("asks", "count"), [("findByIdOptional(key)", 0), ("findByNameOptional(key)", 1)])
+def test_a_row_of_java_that_is_asked_for_by_its_key(asks, count):
+    source = (
+        "class Vaults {\n  @POST\n  Response add(Key key) {\n    var found = accessRepo." + asks + ";\n"
+        "    if (found.isPresent()) {\n      return ok();\n    } else {\n      accessRepo.persist(new Access(key));\n"
+        "      return created();\n    }\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"Vaults.java": source})) == count
+
+
+@pytest.mark.parametrize(("parameter", "confidence"), [("", "low"), ("key", "medium")])
+def test_a_job_that_is_given_nothing_runs_alone(parameter, confidence):
+    source = (
+        "from celery import shared_task\nfrom shop.models import Notice\n\n\n@shared_task\n"
+        f"def remind({parameter}):\n    if not Notice.objects.filter(kind=1).exists():\n"
+        "        Notice.objects.create(kind=1)\n"
+    )
+    files = {"shop/__init__.py": "", "shop/tasks.py": source}
+    assert [str(each.confidence) for each in findings_of(RULE, files)] == [confidence]

@@ -342,3 +342,14 @@ def test_a_handle_of_the_database_by_any_name(held, call, lines):
         f"type shop struct {{ {held} }}\nfunc (s *shop) load(ctx context.Context, q string) {{\n{call}\n}}\n"
     )
     assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(("starts", "count"), [("ticker := time.NewTicker(hour)\n\t<-ticker.C", 0), ("wait()", 1)])
+def test_what_a_clock_starts_as_well_belongs_to_no_request(starts, count):
+    source = (
+        'package a\nimport ("net/http"; "time")\n'
+        "func (b *beat) serve(w http.ResponseWriter, r *http.Request) {\n\tb.send()\n}\n"
+        f"func (b *beat) run() {{\n\tfor {{\n\t{starts}\n\tb.send()\n\t}}\n}}\n"
+        'func (b *beat) send() {\n\treq, _ := http.NewRequest("GET", b.url, nil)\n\tb.client.Do(req)\n}\n'
+    )
+    assert len(findings_of(RULE, {"a/beat.go": source})) == count

@@ -159,3 +159,17 @@ def test_what_serves_the_rest_of_a_test(body, counts):
 )
 def test_the_first_round_and_what_follows_the_loop(body, count):
     assert len(marks_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("for _, x := range xs {\nspan := start(x)\ndefer span.End()\nif bad(x) {\nreturn\n}\nspan.End()\n}", 0),
+        ("for {\ntx := begin()\ndefer tx.Rollback(ctx)\nif err := tx.Rollback(ctx); err != nil {\nreturn\n}\n}", 0),
+        ("for _, x := range xs {\ntx := begin()\ndefer tx.Rollback()\nerr = tx.Commit()\n}", 0),
+        ("for _, x := range xs {\nf := open(x)\ndefer f.Close()\nif last(x) {\nf.Close()\n}\n}", 1),
+        ("for _, x := range xs {\nf := open(x)\ndefer f.Close()\nif bad(x) {\ncontinue\n}\nf.Close()\n}", 1),
+    ],
+)
+def test_what_each_round_lets_go_itself_does_not_wait_for_the_end(body, count):
+    assert len(marks_of(RULE, go(body), "go")) == count

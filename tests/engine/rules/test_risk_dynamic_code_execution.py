@@ -375,3 +375,31 @@ def test_the_environment_of_the_process_in_a_command():
 def test_a_method_of_java_that_is_called_eval(call, count):
     source = f"import javax.script.ScriptEngine;\nclass A {{ Object f(ScriptEngine engine) {{\nreturn {call}; }} }}"
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("check", "count"),
+    [
+        ("if (!/^[a-zA-Z0-9_-]+$/.test(name)) {\n    return false;\n  }", 0),
+        ("if (!NAME.test(name)) throw new Error(name);", 0),
+        ("if (!/^[a-z]+/.test(name)) return false;", 1),
+        ("if (!/^[a-z;]+$/.test(name)) return false;", 1),
+        ("if (!/^.+$/.test(name)) return false;", 1),
+        ("if (!/^[a-z]+$|;/.test(name)) return false;", 1),
+        ("if (!/^[a-z]+$/.test(name)) console.log(name);", 1),
+        ("if (!/^[a-z]+$/.test(other)) return false;", 1),
+    ],
+)
+def test_a_name_that_a_pattern_lets_through(check, count):
+    source = 'import { execSync } from "child_process";\nconst NAME = /^\\w+$/;\n'
+    source += f"export function has(name: string, other: string) {{\n  {check}\n  execSync(`which ${{name}}`);\n}}\n"
+    assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(("way", "count"), [("fullmatch", 0), ("match", 1)])
+def test_a_name_that_a_pattern_of_python_lets_through(way, count):
+    source = "import os, re\ndef has(name):\n"
+    source += (
+        f"    if not re.{way}(r'[a-z0-9_]+', name):\n        raise ValueError(name)\n    os.system('which ' + name)\n"
+    )
+    assert len(lines_of(RULE, source)) == count

@@ -112,6 +112,15 @@ def test_async_functions_of_other_files(source, lines):
     assert [(each.line, each.confidence) for each in found] == [(line, "medium") for line in lines]
 
 
+@pytest.mark.parametrize(("body", "count"), [("this.bus.emit<number>(order);", 0), ("await this.bus.send(order);", 1)])
+@pytest.mark.parametrize("modifier", ["", "public "])
+def test_methods_of_other_files_whatever_their_modifiers(modifier, body, count):
+    mailer = f"export class Mailer {{\n  {modifier}async tell(order: Order): Promise<void> {{ {body} }}\n}}\n"
+    source = 'import { Mailer } from "./mailer";\nexport class Shop {\n  constructor(private mailer: Mailer) {}\n'
+    source += "  async place(order: Order) {\n    await save(order);\n    this.mailer.tell(order);\n  }\n}\n"
+    assert len(findings_of(RULE, {"src/mailer.ts": mailer, "src/order.ts": source})) == count
+
+
 def test_python_coroutines_of_other_files():
     mail = "async def send(order):\n    await post(order)\n\n\ndef count(order):\n    pass\n"
     source = "from shop.mail import count, send\n\n\nasync def place(order):\n    send(order)\n    count(order)\n"
@@ -124,7 +133,7 @@ def test_a_script_that_fails_ends_with_its_trace():
     imported = {"src/main.ts": source, "src/a.ts": "import './main';\n"}
     assert [each.severity for each in findings_of(RULE, imported)] == ["warning"]
     assert findings_of(RULE, {"scripts/main.ts": source}) == []
-    assert [each.severity for each in findings_of(RULE, {"src/worker.ts": source})] == ["info"]  # nobody imports it
+    assert findings_of(RULE, {"src/worker.ts": source}) == []  # nobody imports it
 
 
 KEEPS = "export async function log(a) {\n  const body = form(a);\n  try { await post(body); } catch { }\n}\n"

@@ -793,3 +793,40 @@ def test_a_row_that_go_hands_to_a_method_which_writes_it(load, write, lines):
     )
     found = findings_of(RULE, {"tank/tanks.go": TANKS, "tank/pump.go": source})
     assert [each.line for each in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("row = type(self.row).objects.select_for_update().get(pk=self.row.pk)\n        self.row = row", 0),
+        ("log(self.row)", 1),
+    ],
+)
+def test_a_decorator_of_the_project_that_locks_the_row(body, count):
+    files = {
+        "shop/__init__.py": "",
+        "shop/locks.py": "def locked(function):\n    def wrapper(self, *args):\n"
+        f"        {body}\n        return function(self, *args)\n    return wrapper\n",
+        "shop/work.py": "from shop.locks import locked\n\n\nclass Manager:\n    @locked\n    def fail(self):\n"
+        "        self.row.runs += 1\n        self.row.save(update_fields=['runs'])\n",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("added", "count"), [('" " + error', 0), ("error", 1)])
+def test_a_text_that_java_appends(added, count):
+    source = (
+        "class Records {\n  void fail(long key, int error) {\n    Row row = rows.findById(key);\n"
+        f"    row.setState(row.getState() + {added});\n    rows.save(row);\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"Records.java": source})) == count
+
+
+@pytest.mark.parametrize(("column", "severity"), [("comment_count", "warning"), ("balance", "critical")])
+def test_how_many_there_are_is_critical_where_requests_change_it(column, severity):
+    source = f"def add(key):\n    row = Document.objects.get(pk=key)\n    row.{column} += 1\n    row.save()\n"
+    assert [str(each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == [severity]
+    view = "from rest_framework.views import APIView\nfrom shop.a import add\n\n\nclass Add(APIView):\n"
+    view += "    def post(self, request):\n        add(request.data['key'])\n"
+    found = findings_of(RULE, {"shop/__init__.py": "", "shop/a.py": source, "shop/views.py": view})
+    assert [str(each.severity) for each in found] == ["critical"]

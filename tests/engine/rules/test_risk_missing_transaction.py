@@ -934,3 +934,15 @@ def test_a_service_of_go_that_has_two_stores_write(body, lines):
     found = findings_of(RULE, {"mill/a.go": source})
     assert [each.line for each in found] == lines
     assert all(each.confidence == "low" for each in found)
+
+
+@pytest.mark.parametrize(
+    ("modifier", "package", "count"),
+    [("", "jakarta", 0), ("protected ", "jakarta", 0), ("private ", "jakarta", 1), ("", "javax", 1)],
+)
+def test_proxies_of_classes_see_what_is_not_private(modifier, package, count):
+    source = (
+        f"import {package}.persistence.Entity;\nimport org.springframework.stereotype.Service;\n"
+        f"@Service\nclass Ledger {{\n  @Transactional\n  {modifier}void book(Order o) {{ orders.save(o); }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"Ledger.java": source})) == count

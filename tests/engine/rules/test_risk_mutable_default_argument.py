@@ -60,6 +60,12 @@ def test_certainty_is_high_when_the_default_gets_out(body, confidence):
         ("send(a)", ""),
         ("for x in a: keep(a)", ""),
         ("pass", ""),
+        ("if a:\n        self.names.update(a)", "info"),
+        ("cursor.execute(query, a)", "info"),
+        ("cursor.execute(query, send(a))", ""),
+        ('"""Fills a."""\n    if not a:\n        a = [1]\n    a.append(2)\n    return a', "info"),
+        ("a = list(a)\n    a.append(2)\n    return a", "info"),
+        ("a = [*a, 1]\n    return a", "info"),
     ],
 )
 def test_a_default_that_is_only_read_does_little_harm(body, severity):

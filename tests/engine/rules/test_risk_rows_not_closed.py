@@ -120,3 +120,22 @@ def test_branches_in_which_there_are_no_rows(between, count):
     )
     source += f"\t{between}\n\tread(text)\n\treturn rows.Close()\n}}\n"
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("loop", "count"),
+    [
+        ("err = rows.Scan(&x)\nif err != nil { return Model{}, err }\nuse(x)", 0),
+        ('if err := rows.Scan(\n&x,\n); err != nil {\nreturn wrap("no", err)\n}\nif odd(x) { continue }', 0),
+        ("if odd() { return nil }", 1),
+        ("if err := rows.Scan(&x); err != nil { return err }\nif odd(x) { break }", 1),
+    ],
+)
+def test_pgx_closes_rows_that_are_read_to_their_end(loop, count):
+    body = CHECK + f"for rows.Next() {{\n{loop}\n}}\nerr = rows.Err()\n"
+    assert len(lines_of(RULE, go(body).replace("database/sql", "github.com/jackc/pgx/v5"), "go")) == count
+
+
+def test_pgx_keeps_rows_that_are_left_before_they_are_read():
+    body = CHECK + "if odd() { return nil }\n" + LOOP
+    assert lines_of(RULE, go(body).replace("database/sql", "github.com/jackc/pgx/v5"), "go") == [4]

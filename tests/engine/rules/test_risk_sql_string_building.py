@@ -916,3 +916,70 @@ def test_a_function_that_only_a_package_calls_alike(call, count):
         "src/routes.ts": f"import express from 'express';\nimport * as rows from './rows';\nconst body = {call};\n",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("order: 'ASC' | 'DESC'", 0),
+        ("order: Order", 0),
+        ("order: string", 1),
+        ("order: 'ASC' | string", 1),
+        ("order: Other", 1),
+    ],
+)
+def test_a_parameter_whose_type_lists_its_texts(given, count):
+    query = "return db.query(`SELECT a FROM t ORDER BY a ${order}`);"
+    source = f"type Order = 'ASC' | 'DESC';\ntype Other = string;\nexport async function f({given}) {{\n  {query}\n}}\n"
+    assert len(findings_of(RULE, {"src/f.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("{\n  return way === 'ASC' ? 'asc' : 'desc';\n}", 0),
+        ("{\n  if (way === 'ASC') return 'asc';\n  return DOWN;\n}", 0),
+        ("{\n  return way === 'ASC' ? 'asc' : way;\n}", 1),
+        ("{\n  return way.trim();\n}", 1),
+    ],
+)
+def test_a_function_that_gives_literals_alone(body, count):
+    query = "return db.query(`SELECT a FROM t ORDER BY a ${direction(req.query.way)}`);"
+    source = f"function direction(way: string): string {body}\nexport async function f(req) {{\n  {query}\n}}\n"
+    assert len(findings_of(RULE, {"src/f.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [
+        ("req.body.rows.map((row) => `(${[row.a, row.b].map(mysql.escape).join(', ')})`).join(', ')", 0),
+        ("req.body.rows.map((row) => `(${[row.a, row.b].map(String).join(', ')})`).join(', ')", 1),
+    ],
+)
+def test_values_that_the_driver_escapes(value, count):
+    source = f"export async function f(req) {{\n  await db.execute(`INSERT INTO t (a, b) VALUES ${{{value}}}`);\n}}\n"
+    assert len(findings_of(RULE, {"src/f.ts": source})) == count
+
+
+@pytest.mark.parametrize(("value", "count"), [("randomUUID()", 0), ("owner.key", 1)])
+def test_a_key_that_is_made_here(value, count):
+    source = "export async function f(owner) {\n"
+    source += f"  const key = {value};\n  await db.execute(`INSERT INTO t (a) VALUES ('${{key}}')`);\n}}\n"
+    assert len(findings_of(RULE, {"src/f.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("await this.getOrderOrFail(orderId, { lines: true });", ("warning", "low")),
+        ("await this.getOrderOrFail(other);", ("critical", "high")),
+        ("await this.getOrder(orderId);", ("critical", "high")),
+    ],
+)
+def test_the_key_of_a_row_that_is_there(asked, told):
+    query = "await this.orders.query(`UPDATE t SET a = NULL WHERE id = '${orderId}'`);"
+    source = f"export class Orders {{\n  async drop(orderId: string) {{\n    {asked}\n    {query}\n  }}\n}}\n"
+    routes = "import { Orders } from './orders';\nimport express from 'express';\nconst app = express();\n"
+    routes += "app.post('/x', async (req, res) => {\n  await new Orders().drop(req.params.orderId);\n});\n"
+    found = findings_of(RULE, {"src/orders.ts": source, "src/routes.ts": routes})
+    assert [(each.severity, each.confidence) for each in found] == [told]

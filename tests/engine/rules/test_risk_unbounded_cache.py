@@ -626,3 +626,29 @@ def test_a_map_of_the_only_object_of_its_type_in_go(only, rest, confidences):
         "\ts.texts[key] = load(key)\n\treturn s.texts[key]\n}\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"shelf/a.go": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("modifier", "key", "count"),
+    [("private ", "'redis'", 0), ("private ", "user.id", 1), ("", "'redis'", 1)],
+)
+def test_keys_that_the_callers_write_out(modifier, key, count):
+    source = (
+        "@Injectable()\nexport class Health {\n  private readonly cache = new Map<string, number>();\n"
+        f"  async ready(user: User) {{\n    await this.checked({key});\n    await this.checked('keys');\n  }}\n"
+        f"  {modifier}async checked(key: string) {{\n    const known = this.cache.get(key);\n"
+        "    if (known) return known;\n    this.cache.set(key, await ask(key));\n  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/health.ts": source})) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("uint16", 0), ("string", 1)])
+def test_a_map_of_go_whose_keys_are_short_numbers(kind, count):
+    source = (
+        f"package shelf\n\ntype Shelf struct {{\n\tcache map[{kind}]string\n}}\n\n"
+        "var shared = NewShelf()\n\n"
+        f"func NewShelf() *Shelf {{ return &Shelf{{cache: map[{kind}]string{{}}}} }}\n\n"
+        f"func (s *Shelf) Get(key {kind}) string {{\n\tif text, ok := s.cache[key]; ok {{\n\t\treturn text\n\t}}\n"
+        "\ts.cache[key] = load(key)\n\treturn s.cache[key]\n}\n"
+    )
+    assert len(findings_of(RULE, {"shelf/a.go": source})) == count

@@ -534,3 +534,24 @@ def test_rows_that_go_reads_into_a_list(filled, count):
         "func (s Shelf) write(to string) {\n\thttp.Post(to, kind, nil)\n}\n"
     )
     assert len(findings_of(RULE, {"shelf/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("export", "given", "count"),
+    [
+        ("", "[first, second]", 0),
+        ("", "[...more, first]", 0),
+        ("", "CONTRACTS", 0),
+        ("", "handed", 0),
+        ("", "loaded", 1),
+        ("export ", "[first, second]", 1),
+    ],
+)
+def test_lists_that_the_callers_write_out(export, given, count):
+    source = (
+        f"{export}async function each(contracts: Contract[]) {{\n"
+        "  await Promise.all(contracts.map((one) => fetch(one.url)));\n}\n"
+        f"async function some(handed: Contract[], loaded) {{\n  await each({given});\n}}\n"
+        "export async function f(rows) {\n  await some([first], rows);\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
