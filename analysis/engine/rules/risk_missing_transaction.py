@@ -241,11 +241,11 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and has_proxies(codebase)
     is_spring_6 = any("class" in mark.data for _, mark in heard) and is_of_jakarta(codebase)
     for place, mark in heard:
-        if "class" in mark.data and is_spring_6:
-            continue  # since then the proxies of classes see all methods but private ones
         if mark.data["form"] != "writes":
+            # Since Spring 6 the proxies of classes, though not those of interfaces, see all methods but private ones.
+            is_seen = is_spring_6 and "class" in mark.data
             if mark.data["form"] != "proxy" or is_spring:
-                yield place.finding(mark)
+                yield place.finding(mark, confidence=Confidence.LOW) if is_seen else place.finding(mark)
         elif _STARTS_UP.search(_name(place.function)):
             continue  # it runs again with the next start
         elif Callee(place.path, place.index) not in covered and (
