@@ -14,6 +14,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.idle_functions import waits_for_nothing
 from analysis.engine.readers.leaving_functions import leaving_call
 from analysis.engine.readers.reading import (
     COMMENTS,
@@ -76,8 +77,9 @@ _DEPENDS = re.compile(
 )
 _CONNECTION = re.compile(
     r"(^|\.)(\w*tx|txClient\(\)|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
-    r"|ws|socket|step|io)\."
+    r"|ws|\w*[sS]ocket|step|io)\."
 )
+_SENDS_ITSELF = re.compile(r"^(?:self|this)\.send(?:_text|_bytes)?$")  # a message of the connection that the class is
 _IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?|db)\s*[,})]")
 _ON_CONNECTION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:db|session|conn|connection|queryRunner|tx|trx)\s*[,)]")
 _GIVEN_SESSION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:self\.)?(?:db_|async_)?session\s*[,)]")  # of a database
@@ -191,6 +193,7 @@ def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> b
         or _ASKS_PEOPLE.search(callee)
         or _STARTS_UP.search(callee)
         or _is_in_transaction(call, file)
+        or waits_for_nothing(callee, file)
     ):
         return False
     return not _is_asked_itself(callee, loop)
@@ -350,6 +353,8 @@ def _only_ask(calls: list[str], place: Place) -> bool:
 
 def _has_one_connection(callee: str, file: SourceFile) -> bool:
     """Whether a call is made on something that serves one after the other, by its name."""
+    if _SENDS_ITSELF.match(callee) and (file.mentions(b"ebsocket") or file.mentions(b"ebSocket")):
+        return True  # and its messages keep their order
     if _HTTP_SESSION.search(callee) and file.mentions(b"aiohttp") and not file.mentions(b"sqlalchemy"):
         return False
     return _CONNECTION.search(callee + ".") is not None
