@@ -3,6 +3,7 @@ views hand to them."""
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -85,7 +86,8 @@ def served(rule: str, codebase: Codebase) -> Iterator[Served]:
         rows = _queryset(mark, sites.get(place.path, [])) if not _adds_to_it(mark, place) else None
         if rows is None or rows.schema is None or rows.query.columns or "own" in rows.notes or rows.is_limited:
             continue
-        missing = dict(_missing(used, place.path, rows.schema, rows.query.eager, serializers, codebase))
+        eager = (*rows.query.eager, *_brought_along(rows, sites))
+        missing = dict(_missing(used, place.path, rows.schema, eager, serializers, codebase))
         if missing:
             yield Served(place, mark, rows, used, missing, "view" not in mark.data)
 
@@ -136,6 +138,22 @@ def _queryset(mark: Mark, sites: list[QuerySite]) -> QuerySite | None:
         site for site in own if (site.query.variable == rows if rows else site.line >= first) and site.line <= last
     ]
     return before[-1] if before else None
+
+
+def _brought_along(rows: QuerySite, sites: Mapping[str, list[QuerySite]]) -> Iterator[str]:
+    """What queries of the project bring with all rows of a relation: by a path through it, or by the queryset of a
+    `Prefetch` that stands beside. Whoever loaded the owner of the rows may have asked so."""
+    if not rows.may_be_loaded:
+        return
+    relation = rows.facts.queries[rows.position].model.rpartition(".")[2]
+    for site in chain.from_iterable(sites.values()):
+        for path in site.query.eager:
+            _, found, behind = f".{path}.".partition(f".{relation}.")
+            if found:
+                yield behind.rstrip(".")
+                for beside in sites[site.path] if not behind else ():
+                    is_given = beside.query.function == site.query.function and not beside.query.terminal
+                    yield from beside.query.eager if is_given and beside.model == rows.model else ()
 
 
 def _adds_to_it(mark: Mark, place: Place) -> bool:

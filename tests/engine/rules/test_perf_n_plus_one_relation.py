@@ -13,6 +13,7 @@ FLAGGED = [
     ("def f():\n    qs = Order.objects.select_related('customer')\n    for o in qs:\n        list(o.lines.all())", 4),
     ("def f():\n    for o in Order.objects.prefetch_related('lines'):\n        o.lines.filter(amount=1)", 3),
     ("def f(customer):\n    for order in customer.orders.all():\n        order.lines.first()", 3),
+    ("def f(found):\n    for o in Order.objects.all():\n        found |= set(o.lines.all())\n    return found", 3),
     ("def f(orders: list[Order]):\n    for order in orders:\n        mail(order.customer.email)", 3),
     ("def f(orders: 'QuerySet[Order]'):\n    return [order.customer.email for order in orders]", 2),
     (
@@ -28,6 +29,7 @@ FINE = [
     "def f():\n    for o in Order.objects.prefetch_related(Prefetch('lines', qs)):\n        list(o.lines.all())",
     "def f():\n    for o in Order.objects.all():\n        mail(o.customer_id, o.status)",
     "def f(line):\n    for o in Order.objects.all():\n        o.lines.add(line)",
+    "def f(lines):\n    for o in Order.objects.all():\n        lines |= o.lines.all()\n    return lines",
     "def f():\n    for o in Order.objects.all():\n        if 'lines' in o._prefetched_objects_cache:\n"
     "            list(o.lines.all())",
     "def f():\n    order = Order.objects.get(pk=1)\n    mail(order.customer.email)",
@@ -383,3 +385,24 @@ def test_rows_that_a_repository_of_panache_gives(asked, found):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+PREFETCHED = "Customer.objects.prefetch_related(Prefetch('orders', queryset=Order.objects.select_related({})))"
+
+
+@pytest.mark.parametrize(
+    ("brought", "count"),
+    [
+        (PREFETCHED.format("'customer__region'"), 0),
+        (PREFETCHED.format("'customer'"), 1),
+        ("Customer.objects.prefetch_related('orders__customer__region')", 0),
+        ("Customer.objects.prefetch_related('orders')", 1),
+        ("Order.objects.select_related('customer__region')", 1),
+    ],
+)
+def test_rows_that_were_prefetched_with_what_the_serializer_reads(brought, count):
+    source = (
+        f"def page():\n    return {brought}\n\ndef f(customer):\n    orders = customer.orders.all()\n"
+        "    return OrderSerializer(orders, many=True).data"
+    )
+    assert len(findings(RULE, SERIALIZERS + source)) == count

@@ -295,7 +295,8 @@ def test_a_method_that_does_all_at_once_keeps_nobody_waiting(work, lines):
 
 def test_a_coroutine_that_does_all_at_once_keeps_nobody_waiting():
     source = (
-        "async def load_one(x):\n    return parse(x)\n\n\nasync def load(xs):\n    for x in xs:\n        await load_one(x)\n"
+        "async def load_one(x):\n    return parse(x)\n\n\n"
+        "async def load(xs):\n    for x in xs:\n        await load_one(x)\n"
     )
     assert lines_of(RULE, source) == []
     assert lines_of(RULE, source.replace("return parse", "return await parse")) == [7]
