@@ -12,12 +12,14 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Relation
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.reading import assigned_values
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.schemas import Schema
 
 DEEPEST = 4  # serializers inside serializers that are followed
 _LISTS = re.compile(r"(?:ModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin)$")
 _SERIALIZER = re.compile(r"Serializer$")
+_SLICE = re.compile(r"\w\[[^\[\]\n:]*:[^\[\]\n:]+\]\)*$")
 _NAMED = frozenset({"StringRelatedField", "SlugRelatedField"})  # fields that show a row of the relation
 
 
@@ -60,12 +62,20 @@ def watches(rule: str) -> tuple[Watch, ...]:
             name = file.text(rows) if rows.type == "identifier" else ""
             lines = f"{file.line(rows)} {file.lines.of(rows.end_byte - 1)}"
             data = {"uses": file.callee(call).rpartition(".")[2], "rows": name, "lines": lines}
+            if _is_part(rows, call, file):
+                data["part"] = "1"
             yield file.mark(rule, call, "", data=data)
 
     return (
         Watch("class", look_at_class, PYTHON, needs=(b"erializer",)),
         Watch("call", look_at_call, PYTHON, endings=("Serializer",)),
     )
+
+
+def _is_part(rows: Node, call: Node, file: SourceFile) -> bool:
+    """Whether the rows are a slice of others, or what a name was last given is one: `list(orders[start:end])`."""
+    given = [rows] if rows.type != "identifier" else assigned_values(file.text(rows), call, file)[-1:]
+    return any(_SLICE.search(file.text(each)) for each in given)
 
 
 def served(rule: str, codebase: Codebase) -> Iterator[Served]:
