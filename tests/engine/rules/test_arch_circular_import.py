@@ -33,6 +33,7 @@ def test_values_close_a_circle(source):
         "import { type B } from './b';\nexport class A {\n  b?: B;\n}\n",
         "import { B } from './b';\nexport class A {\n  b?: B;\n}\n",
         "import { B } from './b';\nexport class A implements B {}\n",
+        "import { B } from './b';\n@Injectable()\nexport class A {\n  constructor(b: Map<string, Set<B>>) {}\n}\n",
         "import { B } from './b';\nexport type C = typeof B;\nexport class A {}\n",
         "import * as b from './b';\nexport class A {\n  b?: b.B;\n}\n",
         "export type { B } from './b';\nexport class A {}\n",
