@@ -24,6 +24,7 @@ from analysis.engine.readers.reading import (
     is_short_list,
     short,
 )
+from analysis.engine.readers.round_order import ON_PURPOSE, comment_above, needs_order, of_each_round
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -69,12 +70,6 @@ export async function load(a: string, b: string) {
     ),
 )
 
-_DEPENDS = re.compile(
-    r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
-    r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serially)\b"
-    r"|\bif \(!?[\w.]+\) \{?\s*throw\b|\bfor\s+await\b|\basync for\b",
-    re.IGNORECASE,
-)
 _CONNECTION = re.compile(
     r"(^|\.)(\w*tx|txClient\(\)|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
     r"|ws|\w*[sS]ocket|step|io)\."
@@ -103,14 +98,8 @@ _HTTP = re.compile(  # packages whose functions ask over the network, whatever t
 )
 _HTTP_SESSION = re.compile(r"(?:^|[._])session\.(?:get|post|put|patch|delete|head|request)$")  # of aiohttp
 _OF_THE_REQUEST = re.compile(r"(?i)translat|session|locale|cookie|header|param|i18n|config|setting|environment")
-_ON_PURPOSE = re.compile(
-    r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
-)
 _SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?|migrations?|upgrades?|contrib)/|(^|/)(seed|build)[\w-]*\.\w+$")
 _DIFFERENCE = re.compile(r"(?i)(?:^|[._\s])(?:set_?)?(?:difference\w*|diff)\(")  # of what is and what should be: little
-_KNOWN = re.compile(rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)")
-_COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
-_TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
 _SENDS = re.compile(r"^(.+)\.(?:send|notify|publish|post)[A-Z_\w]*$")
 _NOT_REMOTE = re.compile(
     r"(^|\.)(next|read|readline|write|drain|push|append|put|acquire|wait|json|text|sleep|send_json|nextTick)$"
@@ -140,10 +129,10 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     if loop is None or loop.batched or call is None or 0 < loop.bound <= IN_A_ROW:
         return
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
-    variables = _of_each_round(loop, body)
+    variables = of_each_round(loop, body)
     if (
         not variables
-        or _needs_order(node, call, loop, variables, body, file)
+        or needs_order(node, call, loop, variables, body, file)
         or not _is_worth_it(node, call, loop, file)
     ):
         return
@@ -158,20 +147,6 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if is_guess or _CHANGES.search(callee) else "",
         data={"round": "yes"} | ({"changes": "yes"} if changes else {}),
     )
-
-
-def _needs_order(
-    node: Node, call: Node, loop: LoopDraft, variables: tuple[str, ...], body: str, file: SourceFile
-) -> bool:
-    """Whether a round needs what the one before has brought, or somebody says that they come one by one."""
-    if _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file) or _DEPENDS.search(body):
-        return True
-    if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ") > 1:
-        return True
-    is_of_round = re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call))
-    if is_of_round is None or _carries(node, call, variables, body, file) or _feeds_on(body, file.text(call)):
-        return True
-    return any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node))
 
 
 def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> bool:
@@ -219,34 +194,6 @@ def _is_in_transaction(call: Node, file: SourceFile) -> bool:
     return not given or any(re.search(rf"\b{name}\b", text) for name in given)
 
 
-def _of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:
-    """What each round works on: the loop's variables, the index that it counts, or what it takes out of a collection
-    that nothing is put into."""
-    if loop.kind in ("for", "comprehension"):
-        return loop.variables
-    if loop.kind != "while":
-        return ()
-    counted = _COUNTED.match(loop.iterable)
-    if counted is not None:
-        return (counted[1],)
-    taken = [match for match in _TAKEN.finditer(body) if match[2] in loop.iterable]
-    return tuple(
-        match[1] for match in taken if not re.search(rf"\b{re.escape(match[2])}\.(?:push|append|add|extend)\(", body)
-    )
-
-
-def _is_remembered(node: Node, loop: LoopDraft, file: SourceFile) -> bool:
-    """Whether a round asks only for what no round before it has asked: `if (!known.has(key))`."""
-    return _KNOWN.search(file.source, loop.node.start_byte, node.start_byte) is not None
-
-
-def _ends_by_result(loop: LoopDraft, variables: tuple[str, ...], body: str) -> bool:
-    """Whether the head asks for something that the rounds find out: `i < n && !full`."""
-    has_condition = loop.kind == "while" or "&&" in loop.iterable
-    asked = {name for name in _WORDS.findall(loop.iterable) if name not in variables} if has_condition else ()
-    return any(re.search(rf"(?m)^\s*{re.escape(name)}\s*=(?!=)", body) for name in asked)
-
-
 def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
     """Three statements or more, each of which asks something that the others do not need."""
     source, start, end = file.source, node.start_byte, (awaited_call(node, file) or node).end_byte
@@ -278,7 +225,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
         callees = asking  # as far as the names are enough
     elif before is not None:
         return
-    if len(callees) < IN_A_ROW or _ON_PURPOSE.search(_comment_above(statement, file)):
+    if len(callees) < IN_A_ROW or ON_PURPOSE.search(comment_above(statement, file)):
         return
     unknown = [each for each in callees if not _is_asked(each, file)]  # `judge` knows whether they ask anything
     asked_of = ", ".join(f"`{short(each, 30)}`" for each in callees[:IN_A_ROW])
@@ -295,7 +242,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
 def _beside(statement: Node, file: SourceFile, *, forward: bool = True) -> Node | None:
     """The statement behind this one or before it, over comments that say nothing of an order."""
     node = statement.next_named_sibling if forward else statement.prev_named_sibling
-    while node is not None and node.type in COMMENTS and not _ON_PURPOSE.search(file.text(node)):
+    while node is not None and node.type in COMMENTS and not ON_PURPOSE.search(file.text(node)):
         node = node.next_named_sibling if forward else node.prev_named_sibling
     return node
 
@@ -366,17 +313,6 @@ def _calls_itself(callee: str, node: Node, file: SourceFile) -> bool:
     return callee.removeprefix("this.").removeprefix("self.") == own
 
 
-def _comment_above(loop: Node, file: SourceFile) -> str:
-    before = file.source[max(0, loop.start_byte - 300) : loop.start_byte].decode("utf-8", "replace")
-    return " ".join(line for line in before.split("\n")[-4:] if line.lstrip().startswith(("//", "#", "*", "/*")))
-
-
-def _feeds_on(body: str, call: str) -> bool:
-    """Whether the call takes what an earlier round assigned: `doc = …` without a declaration."""
-    assigned = re.findall(r"(?m)^\s*(\w+)\s*[+-]?=(?!=|>)", body)
-    return any(re.search(rf"(?<![.\w]){name}\b", call.partition("(")[2]) for name in set(assigned))
-
-
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A request waits for the sum of them. A page that does things one by one shows how far it has come."""
     if "calls" in mark.data and not _only_ask(mark.data["calls"].split(), place):
@@ -388,16 +324,6 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT or _SEEDS.search(place.path) or mark.data.get("changes"):
         return None
     return place.finding(mark)
-
-
-def _carries(node: Node, call: Node, variables: tuple[str, ...], body: str, file: SourceFile) -> bool:
-    """Whether what one round awaits is what the next one works with."""
-    named = re.search(rb"(\w+\.)?([\w$]+)\s*[+]?=\s*\Z", file.source[max(0, node.start_byte - 60) : node.start_byte])
-    if named is None or (named[1] is not None and named[1].decode()[:-1] in variables):
-        return False  # each round fills its own object
-    name = re.escape(named[2].decode("utf-8", "replace"))
-    declared = re.search(rf"\b(const|let|var)\s+{name}\b", body) is not None
-    return bool(re.search(rf"\b{name}\b", file.text(call))) or (file.language != "python" and not declared)
 
 
 WATCHES = (Watch("await", look, (*PYTHON, *SCRIPT)),)
