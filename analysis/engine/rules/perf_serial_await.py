@@ -85,8 +85,9 @@ _STARTS_UP = re.compile(
 _ASKS_PEOPLE = re.compile(r"(?i)(?:authenticat|confirm|prompt|dialog|log_?in|sign_?in)\w*$")  # who answer one by one
 _CHANGES = re.compile(  # what is done to one thing shared by all rounds may have to be done in order
     r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save"
-    r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure|enqueue|schedule)[A-Z_\w]*$"
+    r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure|enqueue|schedule|assign|grant|revoke|attach|detach)[A-Z_\w]*$"
 )
+_AWAITED = re.compile(r"\bawait\s+([\w$.]+)\.(\w+)\(")
 _READS = re.compile(
     r"(?:^|\.)_?(?:get|fetch|load|find|list|query|search|count|retrieve|select|aggregate)(?:[A-Z_]\w*)?$"
 )
@@ -139,7 +140,12 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
     is_known = _REMOTE.search(callee) or _READS.search(callee) or _HTTP.match(callee)  # to leave the process
-    is_guess = changes or not is_known or size_of(loop.iterable, loop.node, file) is Size.FEW
+    is_guess = (
+        changes
+        or not is_known
+        or _goes_on_to_change(call, callee, loop, file)
+        or size_of(loop.iterable, loop.node, file) is Size.FEW
+    )
     yield file.mark(
         RULE.id,
         node,
@@ -147,6 +153,13 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
         confidence="low" if is_guess or _CHANGES.search(callee) else "",
         data={"round": "yes"} | ({"changes": "yes"} if changes else {}),
     )
+
+
+def _goes_on_to_change(call: Node, callee: str, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the round changes something there of which it has read before: maybe what the next round reads."""
+    rest = file.source[call.end_byte : loop.node.end_byte].decode("utf-8", "replace")
+    asked = callee.rpartition(".")[0]
+    return bool(asked) and any(match[1] == asked and _CHANGES.search(match[2]) for match in _AWAITED.finditer(rest))
 
 
 def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> bool:

@@ -310,3 +310,18 @@ def test_messages_of_a_socket_keep_their_order(base, lines):
     )
     assert lines_of(RULE, source) == lines
     assert lines_of(RULE, "async def f(xs, websocket):\n    for x in xs:\n        await websocket.send(x)\n") == []
+
+
+@pytest.mark.parametrize(
+    ("round_", "confidence"),
+    [
+        ("const row = await this.repository.findRow(id);\nshow(row);", "medium"),
+        ("const row = await this.repository.findRow(id);\nawait this.repository.updateRow(id, row.version);", "low"),
+        ("const row = await this.repository.findRow(id);\nawait this.log.updateRow(id);", "medium"),
+        ("await this.roleService.assignRole(set, id);", "low"),
+    ],
+)
+def test_rounds_that_change_what_others_may_read_are_a_guess(round_, confidence):
+    source = f"class Roles {{\nasync all(set, ids) {{\nfor (const id of ids) {{\n{round_}\n}}\n}}\n}}"
+    found = findings_of(RULE, {"src/roles.ts": source})
+    assert [str(each.confidence) for each in found][:1] == [confidence]
