@@ -27,6 +27,8 @@ FINE = [
     "def f():\n    for o in Order.objects.select_related('customer__region'):\n        mail(o.customer.email)",
     "def f():\n    for o in Order.objects.prefetch_related('lines'):\n        list(o.lines.all())",
     "def f():\n    for o in Order.objects.prefetch_related(Prefetch('lines', qs)):\n        list(o.lines.all())",
+    "def f():\n    for o in Order.objects.prefetch_related(Prefetch('customer__region')):\n"
+    "        mail(o.customer.region.code)",
     "def f():\n    for o in Order.objects.all():\n        mail(o.customer_id, o.status)",
     "def f(line):\n    for o in Order.objects.all():\n        o.lines.add(line)",
     "def f(lines):\n    for o in Order.objects.all():\n        lines |= o.lines.all()\n    return lines",
@@ -397,6 +399,11 @@ PREFETCHED = "Customer.objects.prefetch_related(Prefetch('orders', queryset=Orde
         (PREFETCHED.format("'customer'"), 1),
         ("Customer.objects.prefetch_related('orders__customer__region')", 0),
         ("Customer.objects.prefetch_related('orders')", 1),
+        (
+            "Region.objects.prefetch_related(Prefetch('customers__orders', queryset="
+            "Order.objects.select_related('customer__region')))",
+            0,
+        ),
         ("Order.objects.select_related('customer__region')", 1),
     ],
 )
