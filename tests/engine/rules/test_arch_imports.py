@@ -253,6 +253,23 @@ class TestDeepImports:
         assert [finding.file for finding in found(arch_deep_import, files)] == ["packages/app/a.ts"]
 
     @pytest.mark.parametrize(
+        ("users", "by_name", "count"),
+        [("ab", [], 2), ("abcd", [], 0), ("abcd", ["@x/api"], 4), ("abcd", ["./other"], 0)],
+    )
+    def test_a_package_that_nobody_imports_by_its_name_is_part_of_one_application(self, users, by_name, count):
+        files = {
+            "src/api/package.json": '{"name": "@x/api", "main": "src/index.ts"}',
+            "src/api/src/index.ts": [],
+            "src/api/src/orders.ts": [],
+            "package.json": '{"name": "shop"}',
+            "src/jobs/other.ts": [],
+            "src/jobs/all.ts": by_name,
+            **{f"src/jobs/{name}.ts": ["../api/src/orders"] for name in users},
+        }
+
+        assert len(found(arch_deep_import, files)) == count
+
+    @pytest.mark.parametrize(
         ("target", "severity"),
         [("@x/saml/dist/typings", "info"), ("got/dist/source/types", "info"), ("x/dist/a", None)],
     )
