@@ -213,18 +213,20 @@ def _passing(graph: ImportGraph) -> _Passing:
 
 
 def _into_packages(graph: ImportGraph, files: Files) -> _Passing:
-    """The ways that files of other packages take into one, by its manifest: past it by a path, or through it by its
-    name."""
+    """The ways that files of other packages take into one, by its manifest: through it by its name, or past it by a
+    path, which an alias may begin, or into its sources."""
     packages = graph.packages
     into: defaultdict[str, _Ways] = defaultdict(_Ways)
     for edge in graph.project_edges:
         theirs = packages.get(edge.target)
         if theirs and packages.get(edge.source) != theirs:
             ways = into[joined(theirs, _MANIFEST)]
-            if _as_written(edge, files).startswith("."):
-                ways.past += 1
-            else:
+            written, manifest = _as_written(edge, files), files.get(joined(theirs, _MANIFEST))
+            name = manifest_of(manifest).get("name") if manifest is not None else None
+            if name and f"{written}/".startswith(f"{name}/") and not _BUILT_OR_SOURCE.search(written):
                 ways.through += 1
+            else:
+                ways.past += 1
     return into
 
 
@@ -285,11 +287,12 @@ def _other_package(graph: ImportGraph, files: Files, edge: Edge, passing: _Passi
     theirs = graph.packages.get(edge.target, "")
     if graph.packages.get(edge.source) == theirs:
         return None
+    if theirs and _is_part_of_one(passing[joined(theirs, _MANIFEST)]):
+        return None
     written = _as_written(edge, files)
     inside = written.partition("/")[2]
     if written.startswith("."):
-        is_reached = theirs and not is_inside(edge.source, theirs) and _BUILT_OR_SOURCE.search(written)
-        if is_reached and not _is_part_of_one(passing[joined(theirs, _MANIFEST)]):
+        if theirs and not is_inside(edge.source, theirs) and _BUILT_OR_SOURCE.search(written):
             return DeepImport(edge, "", f"`{written}` goes into the sources of the package in `{theirs}`")
     elif _BUILT_OR_SOURCE.search(inside + "/") and not _is_offered(theirs, written, files):
         return DeepImport(edge, "", f"`{written}` goes into the sources of the package in `{theirs}`")

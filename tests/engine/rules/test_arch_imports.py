@@ -254,7 +254,13 @@ class TestDeepImports:
 
     @pytest.mark.parametrize(
         ("users", "by_name", "count"),
-        [("ab", [], 2), ("abcd", [], 0), ("abcd", ["@x/api"], 4), ("abcd", ["./other"], 0)],
+        [
+            ("ab", [], 2),
+            ("abcd", [], 0),
+            ("abcd", ["@x/api"], 4),
+            ("abc", ["@x/api/src/orders"], 0),
+            ("abcd", ["./other"], 0),
+        ],
     )
     def test_a_package_that_nobody_imports_by_its_name_is_part_of_one_application(self, users, by_name, count):
         files = {
