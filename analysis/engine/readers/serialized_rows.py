@@ -211,8 +211,9 @@ def _walked(
         relation = schema.relations.get(segment) if schema is not None else None
         if relation is None:
             return reached, None, None
+        is_back = relation.one_to_one and bool(reached) and relation.reverse == reached.rpartition(".")[2]
         reached = f"{reached}.{segment}" if reached else segment
-        if not any(each == reached or each.startswith(reached + ".") for each in eager):
+        if not is_back and not any(each == reached or each.startswith(reached + ".") for each in eager):
             return reached, relation, None
         schema = codebase.schemas.named(relation.target)
     return reached, None, schema

@@ -413,3 +413,17 @@ def test_rows_that_were_prefetched_with_what_the_serializer_reads(brought, count
         "    return OrderSerializer(orders, many=True).data"
     )
     assert len(findings(RULE, SERIALIZERS + source)) == count
+
+
+@pytest.mark.parametrize(("field", "count"), [("OneToOneField", 0), ("ForeignKey", 1)])
+def test_the_way_back_of_a_one_to_one_relation_is_known(field, count):
+    models = (
+        "from django.db import models\n\nclass Pupil(models.Model):\n    name = models.CharField(max_length=9)\n\n"
+        f"class Card(models.Model):\n    pupil = models.{field}(Pupil, on_delete=models.CASCADE, related_name='card')\n"
+    )
+    source = (
+        "from school.models import Card, Pupil\n\nclass PupilSerializer(serializers.ModelSerializer):\n"
+        "    name = serializers.CharField(source='card.pupil.name')\n\n"
+        "def f():\n    return PupilSerializer(Pupil.objects.select_related('card'), many=True).data\n"
+    )
+    assert len(findings_of(RULE, {"school/models.py": models, "school/views.py": source})) == count
