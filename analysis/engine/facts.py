@@ -179,6 +179,7 @@ class Relation(msgspec.Struct, array_like=True, frozen=True, gc=False):
     on_delete: str = ""  # cascade, restrict, set_null, ...
     fetch: str = ""  # eager, lazy, join, select, subquery
     line: int = 0
+    one_to_one: bool = False  # at most one row has the same row on the other side
 
 
 class Model(msgspec.Struct, array_like=True, frozen=True):

@@ -1,5 +1,6 @@
 """Models with all that they inherit, and what other places add: parts of a class, migrations, reverse relations."""
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from analysis.engine.facts import Access, Column, FileFacts, Model, Relation
 from analysis.engine.models import IndexedModel, ModelIndex
 
 KEYS = frozenset({"pk", "id", "uuid", "guid", "_id"})
+_KEY_OF_RELATION = re.compile(r"(?:_id|Id|\.(?:id|pk))$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,10 @@ class Schema:
     def is_key(self, column: str) -> bool:
         """Whether an equality on this column leaves at most one row."""
         found = self.columns.get(column)
-        return column in KEYS or (found is not None and (found.unique or found.primary_key))
+        if column in KEYS or (found is not None and (found.unique or found.primary_key)):
+            return True
+        relation = self.relations.get(_KEY_OF_RELATION.sub("", column))
+        return relation is not None and relation.one_to_one
 
     def is_indexed(self, column: str) -> bool:
         """Whether an index begins with this column."""

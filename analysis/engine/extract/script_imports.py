@@ -27,6 +27,7 @@ _EXPORTED = re.compile(rb"\b(?:module\.)?exports\.([\w$]+)\s*=[^=]|\bmodule\.exp
 # Classes with such decorators keep the types of their parameters: they are values there.
 _DECORATED = re.compile(rb"^[ \t]*@[A-Z]\w*\(", re.MULTILINE)
 _KEEPS_TYPES = re.compile(rb"@[A-Z]\w*\((?:[^{};]|\{[^{}]*\})*+|\bconstructor\s*\([^{}]*+")
+_OF_A_TYPE = re.compile(rb"(?<=\w)<[^<>(){}=]*>")  # which nobody keeps: of `Store<Order>` the `Store` is left
 _CALLED = re.compile(rb"(?:new\s+)?([\w$]+)")
 # Of the project: relative, by an alias, or from a root of sources. The path of a package costs one look more.
 _OWN_TARGET = re.compile(r"\.{1,2}(?:/|$)|~/|#|@?[\w-]*/")
@@ -128,7 +129,10 @@ def _described(file: SourceFile) -> bytes:
     reads them at run time."""
     if _DECORATED.search(file.source) is None:
         return b""
-    return b"\n".join(found[0] for found in _KEEPS_TYPES.finditer(file.source))
+    kept = b"\n".join(found[0] for found in _KEEPS_TYPES.finditer(file.source))
+    while (shorter := _OF_A_TYPE.sub(b"", kept)) != kept:
+        kept = shorter
+    return kept
 
 
 def _is_value(name: bytes, start: int, end: int, file: SourceFile) -> bool:

@@ -29,6 +29,7 @@ _DRAWER = re.compile(
 )
 _ENTRY_FILE = re.compile(r"(^|/)index(\.[\w-]+)*\.[cm]?[jt]sx?$")  # also one for browsers, `index.client.ts`
 _INTERNAL = "/internal/"
+_MANIFEST = "package.json"
 _CONVENIENCE = 3  # so many more go past an entry than come in by it that nobody means it
 _CUSTOM = 4  # so many go past one that it is their custom, unless most come in by it
 _MANY_USERS = 5  # of a private module, outside of its folder
@@ -127,7 +128,7 @@ def _is_root_decorator(text: str) -> bool:
 
 def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
     """Imports that reach into the inside of another module of the project."""
-    passing = _passing(graph)
+    passing = {**_passing(graph), **_into_packages(graph, files)}
     shared = _shared_python(graph)
     modules = graph.modules
     read = {path: _reader(path, files[path].language, graph) for path in graph.nodes}
@@ -176,7 +177,7 @@ def _private_or_past_entry(graph: ImportGraph, files: Files, edge: Edge, passing
 
 
 def _other_package_or_past_entry(graph: ImportGraph, files: Files, edge: Edge, passing: _Passing) -> DeepImport | None:
-    return _other_package(graph, files, edge) or _past_entry(graph, edge, passing)
+    return _other_package(graph, files, edge, passing) or _past_entry(graph, edge, passing)
 
 
 def _private_python(edge: Edge, files: Files) -> DeepImport | None:
@@ -209,6 +210,24 @@ def _passing(graph: ImportGraph) -> _Passing:
         else:
             passing[entry].through += 1
     return passing
+
+
+def _into_packages(graph: ImportGraph, files: Files) -> _Passing:
+    """The ways that files of other packages take into one, by its manifest: through it by its name, or past it by a
+    path, which an alias may begin, or into its sources."""
+    packages = graph.packages
+    into: defaultdict[str, _Ways] = defaultdict(_Ways)
+    for edge in graph.project_edges:
+        theirs = packages.get(edge.target)
+        if theirs and packages.get(edge.source) != theirs:
+            ways = into[joined(theirs, _MANIFEST)]
+            written, manifest = _as_written(edge, files), files.get(joined(theirs, _MANIFEST))
+            name = manifest_of(manifest).get("name") if manifest is not None else None
+            if name and f"{written}/".startswith(f"{name}/") and not _BUILT_OR_SOURCE.search(written):
+                ways.through += 1
+            else:
+                ways.past += 1
+    return into
 
 
 def _past_entry(graph: ImportGraph, edge: Edge, passing: _Passing) -> DeepImport | None:
@@ -264,11 +283,13 @@ def _loads(graph: ImportGraph, entry: str, path: str) -> bool:
     return False
 
 
-def _other_package(graph: ImportGraph, files: Files, edge: Edge) -> DeepImport | None:
+def _other_package(graph: ImportGraph, files: Files, edge: Edge, passing: _Passing) -> DeepImport | None:
     theirs = graph.packages.get(edge.target, "")
     if graph.packages.get(edge.source) == theirs:
         return None
-    written = next((item.target for item in files[edge.source].imports if item.line == edge.line), "")
+    if theirs and _is_part_of_one(passing[joined(theirs, _MANIFEST)]):
+        return None
+    written = _as_written(edge, files)
     inside = written.partition("/")[2]
     if written.startswith("."):
         if theirs and not is_inside(edge.source, theirs) and _BUILT_OR_SOURCE.search(written):
@@ -278,8 +299,18 @@ def _other_package(graph: ImportGraph, files: Files, edge: Edge) -> DeepImport |
     return None
 
 
+def _is_part_of_one(ways: _Ways) -> bool:
+    """Whether a package is one to be installed alone, of an application whose files import each other by their paths:
+    nobody imports it by its name."""
+    return ways.past >= _CUSTOM and not ways.through
+
+
+def _as_written(edge: Edge, files: Files) -> str:
+    return next((item.target for item in files[edge.source].imports if item.line == edge.line), "")
+
+
 def _is_offered(package: str, written: str, files: Files) -> bool:
-    manifest = files.get(joined(package, "package.json"))
+    manifest = files.get(joined(package, _MANIFEST))
     subpath = "/".join(written.split("/")[2 if written.startswith("@") else 1 :])
     return manifest is not None and exports_path(manifest_of(manifest), subpath)
 

@@ -56,6 +56,7 @@ _ORMS = {  # their words, and those of what gives their rows
     "go": (b".Association(",),
 }
 _SCRIPT_ORMS = (b"typeorm", b"await", b"equelize")
+_LAZY_STEPS = frozenset({"all", "filter", "exclude", "order_by", "select_related", "prefetch_related"})
 _IN_COMMENT = re.compile(r"[ \t]*(?:#|//|\*)")
 
 
@@ -156,6 +157,8 @@ def _read_in(text: str, language: str) -> Iterator[tuple[int, str, str, str, str
         if _IN_COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1):
             continue
         row, name, step, further = match.groups()[:4]
+        if step in _LAZY_STEPS and match.string[: match.start()].endswith(("|= ", "|=")):
+            continue  # querysets that are put together run later, as one
         if row is None:  # a getter of Sequelize, a field of Java
             row, name, step = match.groups()[4:]
             if language == "java" and not match.string.startswith("(", match.end()):

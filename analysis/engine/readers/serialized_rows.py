@@ -3,6 +3,7 @@ views hand to them."""
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -11,12 +12,14 @@ from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Relation
 from analysis.engine.queries import QuerySite
+from analysis.engine.readers.reading import assigned_values
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.schemas import Schema
 
 DEEPEST = 4  # serializers inside serializers that are followed
 _LISTS = re.compile(r"(?:ModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin)$")
 _SERIALIZER = re.compile(r"Serializer$")
+_SLICE = re.compile(r"\w\[[^\[\]\n:]*:[^\[\]\n:]+\]\)*$")
 _NAMED = frozenset({"StringRelatedField", "SlugRelatedField"})  # fields that show a row of the relation
 
 
@@ -59,12 +62,20 @@ def watches(rule: str) -> tuple[Watch, ...]:
             name = file.text(rows) if rows.type == "identifier" else ""
             lines = f"{file.line(rows)} {file.lines.of(rows.end_byte - 1)}"
             data = {"uses": file.callee(call).rpartition(".")[2], "rows": name, "lines": lines}
+            if _is_part(rows, call, file):
+                data["part"] = "1"
             yield file.mark(rule, call, "", data=data)
 
     return (
         Watch("class", look_at_class, PYTHON, needs=(b"erializer",)),
         Watch("call", look_at_call, PYTHON, endings=("Serializer",)),
     )
+
+
+def _is_part(rows: Node, call: Node, file: SourceFile) -> bool:
+    """Whether the rows are a slice of others, or what a name was last given is one: `list(orders[start:end])`."""
+    given = [rows] if rows.type != "identifier" else assigned_values(file.text(rows), call, file)[-1:]
+    return any(_SLICE.search(file.text(each)) for each in given)
 
 
 def served(rule: str, codebase: Codebase) -> Iterator[Served]:
@@ -85,7 +96,8 @@ def served(rule: str, codebase: Codebase) -> Iterator[Served]:
         rows = _queryset(mark, sites.get(place.path, [])) if not _adds_to_it(mark, place) else None
         if rows is None or rows.schema is None or rows.query.columns or "own" in rows.notes or rows.is_limited:
             continue
-        missing = dict(_missing(used, place.path, rows.schema, rows.query.eager, serializers, codebase))
+        eager = (*rows.query.eager, *_brought_along(rows, sites))
+        missing = dict(_missing(used, place.path, rows.schema, eager, serializers, codebase))
         if missing:
             yield Served(place, mark, rows, used, missing, "view" not in mark.data)
 
@@ -138,6 +150,22 @@ def _queryset(mark: Mark, sites: list[QuerySite]) -> QuerySite | None:
     return before[-1] if before else None
 
 
+def _brought_along(rows: QuerySite, sites: Mapping[str, list[QuerySite]]) -> Iterator[str]:
+    """What queries of the project bring with all rows of a relation: by a path through it, or by the queryset of a
+    `Prefetch` that stands beside. Whoever loaded the owner of the rows may have asked so."""
+    if not rows.may_be_loaded:
+        return
+    relation = rows.facts.queries[rows.position].model.rpartition(".")[2]
+    for site in chain.from_iterable(sites.values()):
+        for path in site.query.eager:
+            _, found, behind = f".{path}.".partition(f".{relation}.")
+            if found:
+                yield behind.rstrip(".")
+                for beside in sites[site.path] if not behind else ():
+                    is_given = beside.query.function == site.query.function and not beside.query.terminal
+                    yield from beside.query.eager if is_given and beside.model == rows.model else ()
+
+
 def _adds_to_it(mark: Mark, place: Place) -> bool:
     """Whether the view loads relations in a method that the queryset goes through."""
     first, last = map(int, mark.data["lines"].split())
@@ -183,8 +211,9 @@ def _walked(
         relation = schema.relations.get(segment) if schema is not None else None
         if relation is None:
             return reached, None, None
+        is_back = relation.one_to_one and bool(reached) and relation.reverse == reached.rpartition(".")[2]
         reached = f"{reached}.{segment}" if reached else segment
-        if not any(each == reached or each.startswith(reached + ".") for each in eager):
+        if not is_back and not any(each == reached or each.startswith(reached + ".") for each in eager):
             return reached, relation, None
         schema = codebase.schemas.named(relation.target)
     return reached, None, schema

@@ -77,7 +77,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding per strongly connected component, at the cheapest edge to cut, and one per self import."""
     graph = codebase.graph
     for cycle in graph.cycles:
-        yield _finding(cycle, _severity(cycle, graph))
+        if not _is_of_relations(cycle, codebase):
+            yield _finding(cycle, _severity(cycle, graph))
     for cycle in graph.deferred_cycles:
         yield _finding(cycle, Severity.INFO)
     for edge in graph.self_imports:
@@ -85,6 +86,19 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             severity = Severity.INFO if edge.deferred else None
             message = f"`{edge.source}` imports itself"
             yield Finding(RULE.id, edge.source, edge.line, message, anchor="itself", severity=severity)
+
+
+def _is_of_relations(cycle: Cycle, codebase: Codebase) -> bool:
+    """Whether the circle is one of entities that name each other as relations: by functions, `() => Order`, which run
+    when all files are loaded, and on both sides, since the mapping asks for it."""
+    return all(_is_relation(edge, codebase) for edge in cycle.edges)
+
+
+def _is_relation(edge: Edge, codebase: Codebase) -> bool:
+    models = [each for each in codebase.files[edge.source].models if each.orm == "typeorm"]
+    related = {relation.target for each in models for relation in each.relations}
+    bases = {base for each in models for base in each.bases}
+    return bool(models) and related.issuperset(edge.names) and bases.isdisjoint(edge.names)
 
 
 def _severity(cycle: Cycle, graph: ImportGraph) -> Severity | None:

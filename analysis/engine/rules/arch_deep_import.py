@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.facts import FileFacts, Import, ImportFlag
+from analysis.engine.facts import FileFacts, FunctionFlag, Import, ImportFlag
 from analysis.engine.graph.breaks import DeepImport, deep_imports
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -60,7 +60,10 @@ _WHOLE_BUILD = re.compile(r"^(?:@[^/]+/)?(\w+)[^/]*/dist/\1[^/]*$")
 _OF_TYPES = re.compile(r"/dist/(?:.*/)?(?:types?|typings)(?:/|$)")  # which are gone when the program runs
 _GATHERS = re.compile(r"(?:^|[-_.])internals?(?=[-_.])", re.IGNORECASE)
 # The documentation of these packages tells to import them, whatever their names say.
-_DOCUMENTED = frozenset({"lxml.etree._Element", "lxml.etree._ElementTree", "slowapi._rate_limit_exceeded_handler"})
+_DOCUMENTED = frozenset(
+    """lxml.etree._Element lxml.etree._ElementTree slowapi._rate_limit_exceeded_handler ajv/dist/2019 ajv/dist/2020
+    ajv/dist/core ajv/dist/jtd ajv/dist/standalone io.lettuce.core.internal.HostAndPort""".split()
+)
 _PYTHON_INSIDE = re.compile(r"\._(?!_)\w")
 _PRIVATE_NAME = re.compile(r"_(?!_)\w")
 _JAVA_INSIDE = re.compile(
@@ -83,7 +86,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             anchor=deep.edge.target,
             suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",
             confidence=_confidence(deep),
-            severity=None if deep.edge.runtime else Severity.INFO,
+            severity=None if _is_loaded(deep) else Severity.INFO,
         )
     inward = codebase.summaries(_inward)
     for path, targets in inward.items():
@@ -104,9 +107,13 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 )
 
 
+def _is_loaded(deep: DeepImport) -> bool:
+    """Whether the import is there when the program runs: types alone tie nothing together then."""
+    return deep.edge.runtime and not deep.edge.erased
+
+
 def _confidence(deep: DeepImport) -> Confidence | None:
-    """Types alone tie nothing together when the program runs."""
-    if not deep.edge.runtime or not (deep.is_offered or deep.is_passed):
+    if not _is_loaded(deep) or not (deep.is_offered or deep.is_passed):
         return Confidence.LOW
     return None if deep.is_offered else Confidence.MEDIUM
 
@@ -118,7 +125,7 @@ def _inward(facts: FileFacts) -> dict[Import, str]:
 
 def _inside_of(statement: Import, facts: FileFacts) -> str:
     target = statement.target
-    if statement.flags & ImportFlag.TYPE_ONLY:
+    if statement.flags & ImportFlag.TYPE_ONLY or target.removesuffix(".js") in _DOCUMENTED:
         return ""
     if facts.language == "python":
         private = [
@@ -138,13 +145,15 @@ def _inside_of(statement: Import, facts: FileFacts) -> str:
 
 
 def _is_asked_for(target: str, facts: FileFacts) -> bool:
-    """Whether the file implements what a library keeps in that package for others to implement: there is no other
-    way."""
-    package = target.rpartition(".")[0]
-    return any(
-        base.rpartition(".")[0] == package and _PART_OF_A_LIBRARY.search(base)
-        for entry in facts.classes
-        for base in entry.bases
+    """Whether the file implements what a library keeps in that package for others to implement, or extends a class of
+    the library whose constructor is given it: there is no other way."""
+    package, _, name = target.rpartition(".")
+    bases = [base for entry in facts.classes for base in entry.bases]
+    if any(base.rpartition(".")[0] == package and _PART_OF_A_LIBRARY.search(base) for base in bases):
+        return True
+    return any(base.startswith(_organization(target)) for base in bases) and any(
+        each.flags & FunctionFlag.CONSTRUCTOR and any(given.annotation == name for given in each.parameters)
+        for each in facts.functions
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
-from analysis.engine.copies import Copy
+from analysis.engine.copies import SHORTEST_BLOCK, Copy
 from analysis.engine.facts import FileFacts, Function
 from analysis.engine.graph.paths import folder_of
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
@@ -24,6 +24,7 @@ RULE = Rule(
 GUIDE = Guide(
     why="A fault repaired in one copy stays in the others, and nobody knows how many there are.",
     grades=(
+        "Warning for thirty lines, or for ten in three places or more, else info: a small function is soon compared. "
         "One finding for the second and each further copy; the first is named in the message. A whole function that "
         "differs in its names alone is a copy too, of confidence medium; so is code of two packages of Go that calls "
         "functions of theirs."
@@ -35,7 +36,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """One finding for the second and each further copy, with what it says more than once as excess."""
     for copy in codebase.copies:
         lines = copy.last - copy.first + 1
-        grave = copy.places >= MANY_PLACES or lines >= MANY_LINES
+        grave = lines >= MANY_LINES or (copy.places >= MANY_PLACES and lines >= SHORTEST_BLOCK)
         yield Finding(
             rule_id=RULE.id,
             file=copy.path,

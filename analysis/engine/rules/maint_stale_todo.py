@@ -63,8 +63,9 @@ _WORD = re.compile(
 )
 _WORDS = (b"TODO", b"FIXME", b"HACK", b"XXX", b"odo", b"ixme", b"hack", b"Hack", b"xxx")
 _OWNED = re.compile(
-    rb"^\s*\(\s*[\w@#./: -]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+"
+    rb"^\s*\(\s*[\w@#./: +-]+\)|^\s*\[[\w@#./: -]+\]|@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://|\bgh-\d+"
     rb"|^\s*:?\s*[a-z]{2,12}:\s|[Ii]ssue \d+"
+    rb"|\b(?:[Rr]emove|[Dd]rop|[Dd]elete|[Ss]top)\b[^\n]*\b(?:in|after|with|by|until)\s+(?:version\s+|release\s+)?v?\d+\.\d+"
 )
 _REFERS = re.compile(rb"@\w|#\d+|\b[A-Z][A-Z0-9]+-\d+|https?://")
 # What goes on in the lines below, up to the next one.

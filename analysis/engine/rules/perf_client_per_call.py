@@ -224,6 +224,8 @@ def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _ends_here(call: Node, file: SourceFile) -> bool:
     """Whether the function that builds a pool also closes it."""
+    if file.language == "java" and _is_closed_here(call, file):
+        return True
     function = file.enclosing_function(call)
     end = function.end_byte if function is not None else call.end_byte
     return file.is_in(call, "with") or file.source.find(b".shutdown", call.end_byte, end) >= 0
@@ -274,7 +276,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _may_be_run(mark: Mark, place: Place) -> bool:
     """Whether a request may reach the function by a way that nobody sees: a method of a bean that closes what it
-    builds, or one of a program in Go that answers requests and uses up what it builds."""
+    builds, or one of a program in Go that answers requests and uses up what it builds. Of what a timetable runs the way
+    is seen."""
+    if place.in_job_path:
+        return False
     if "closed" in mark.data:
         return _is_bean(place)
     return "used" in mark.data and "factory" not in mark.data and may_be_reached(place)

@@ -223,7 +223,8 @@ def _is_given_back(site: QuerySite) -> bool:
 def _writing_all(codebase: Codebase) -> frozenset[Callee]:
     """The functions in which a serializer writes out all rows that it is given, `many=True`: it runs what is lazy."""
     written = codebase.marks(SERIALIZED_RULE.id)
-    return frozenset(Callee(place.path, mark.function) for place, mark in written if "rows" in mark.data)
+    whole = (each for each in written if "rows" in each[1].data and "part" not in each[1].data)
+    return frozenset(Callee(place.path, mark.function) for place, mark in whole)
 
 
 def _is_of_its_kind(entry: Entry) -> bool:

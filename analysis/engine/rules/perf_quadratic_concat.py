@@ -351,7 +351,7 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     if next(followed(name, before, _GROWN, "_."), None) is not None:
         return False
     owner = name.partition(".")[0]
-    if owner in loop.variables:
+    if owner in loop.variables or _is_unpacked(owner, before):
         return False  # each round has another one
     if owner != name and next(followed(owner, before, _BEGINS, "_."), None) is not None:
         return False
@@ -361,6 +361,17 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     )
 
 
+def _is_unpacked(name: str, text: str) -> bool:
+    """Whether a line gives the name a value together with others: `key, parents = rows[i]`."""
+    return any(
+        name not in text[match.end() :].partition("\n")[0]
+        and _UNPACKS.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start() - len(name))
+        for match in followed(name, text, _UNPACKED, "_.")
+    )
+
+
+_UNPACKED = re.compile(r"(?:\s*,\s*[*.]*\w+)*\s*,?\s*[\])}]?\s*:?=(?![=>])")
+_UNPACKS = re.compile(r"\s*(?:(?:const|let|var)\s*[\[{]|[\[(])?\s*(?:[*.]*\w+\s*,\s*)*[*.]*")
 _MADE_TEXT_ELSEWHERE = re.compile(  # in Java and Go
     r"\s*(?:String\.(?:valueOf|format|join)|fmt\.Sprint\w*|strconv\.(?:Itoa|Format\w+|Quote)|strings\.(?:Repeat|Replace\w*|Join|To\w+|Trim\w*)|string)\("
 )

@@ -17,7 +17,7 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.equal_elements import compares, is_for_few
 from analysis.engine.readers.lists import FEW, grows, is_few, is_list
 from analysis.engine.readers.reading import followed, function_name, round_of, statements, text_after
-from analysis.engine.readers.sizes import Size, size_by_name, size_of
+from analysis.engine.readers.sizes import Size, is_loaded, size_by_name, size_of
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -34,8 +34,8 @@ RULE = Rule(
 GUIDE = Guide(
     why="A list is searched from its start each time; a set answers at once.",
     grades=(
-        "Info where nothing tells of many elements. Not told on the way to an error, for the children of one node of a "
-        "tree, and where a loop tries names until one is free."
+        "Info where no query, no file and no growth tells of many elements, whatever the names say. Not told on the "
+        "way to an error, for the children of one node of a tree, and where a loop tries names until one is free."
     ),
     flagged=(
         {
@@ -340,17 +340,31 @@ def _marks(
     if Size.FEW in (rounds, searched) or (Size.MANY not in (rounds, searched) and not is_known):
         return
     is_large = rounds is Size.MANY and (searched is Size.MANY or grows(name, node, file))
+    is_seen = _is_seen_to_be_long(name, node, file)
     if not is_large and file.language == "tsx":
         return  # what one page shows is not much
     yield file.mark(
         RULE.id,
         node,
         f"`{name}` is searched from its start in every round of the loop",
-        severity="info" if Size.MANY not in (rounds, searched) else "",
-        confidence="" if is_large and is_known and file.language != "tsx" and not is_for_few(node, file) else "low",
+        severity="" if is_seen and Size.MANY in (rounds, searched) else "info",
+        confidence="" if is_large and is_seen and is_known and not _is_for_one(node, file) else "low",
         suggestion=f"Build a set or map of `{name}` before the loop.",
         data={"size": "unknown"} if Size.MANY not in (rounds, searched) else None,
     )
+
+
+def _is_seen_to_be_long(name: str, node: Node, file: SourceFile) -> bool:
+    """Whether a query or a file gives what is searched or gone through, or the list grows with the rounds: a name
+    alone may mean a handful."""
+    loop = round_of(node, file)
+    is_through_many = loop is not None and is_loaded(loop.iterable, loop.node, file)
+    return is_through_many or is_loaded(name, node, file) or grows(name, node, file)
+
+
+def _is_for_one(node: Node, file: SourceFile) -> bool:
+    """Whether the search is for one page, or for few by what stands around."""
+    return file.language == "tsx" or is_for_few(node, file)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -14,6 +14,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.idle_functions import waits_for_nothing
 from analysis.engine.readers.leaving_functions import leaving_call
 from analysis.engine.readers.reading import (
     COMMENTS,
@@ -23,6 +24,7 @@ from analysis.engine.readers.reading import (
     is_short_list,
     short,
 )
+from analysis.engine.readers.round_order import ON_PURPOSE, comment_above, needs_order, of_each_round
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -68,16 +70,11 @@ export async function load(a: string, b: string) {
     ),
 )
 
-_DEPENDS = re.compile(
-    r"\b(break|return|yield|sleep|delay|setTimeout|waitFor\w*|retry|retries|attempt|cursor|previous|prev|last|rate.?limit\w*|limiter"
-    r"|throttle|lock|(?:last|prev|previous)\w*_?id|sequential|in order|one by one|one at a time|serially)\b"
-    r"|\bif \(!?[\w.]+\) \{?\s*throw\b|\bfor\s+await\b|\basync for\b",
-    re.IGNORECASE,
-)
 _CONNECTION = re.compile(
     r"(^|\.)(\w*tx|txClient\(\)|\w*trx|\w*[tT]ransaction|session|cursor|conn|connection|db|queryRunner|manager|page|browser|reader|writer|stream"
-    r"|ws|socket|step|io)\."
+    r"|ws|\w*[sS]ocket|step|io)\."
 )
+_SENDS_ITSELF = re.compile(r"^(?:self|this)\.send(?:_text|_bytes)?$")  # a message of the connection that the class is
 _IN_TRANSACTION = re.compile(r"[(,{]\s*\w*(?:tx|trx|[tT]ransaction|[cC]onn(?:ection)?|db)\s*[,})]")
 _ON_CONNECTION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:db|session|conn|connection|queryRunner|tx|trx)\s*[,)]")
 _GIVEN_SESSION = re.compile(r"[(,]\s*(?:\w+\s*=\s*)?(?:self\.)?(?:db_|async_)?session\s*[,)]")  # of a database
@@ -88,8 +85,9 @@ _STARTS_UP = re.compile(
 _ASKS_PEOPLE = re.compile(r"(?i)(?:authenticat|confirm|prompt|dialog|log_?in|sign_?in)\w*$")  # who answer one by one
 _CHANGES = re.compile(  # what is done to one thing shared by all rounds may have to be done in order
     r"(?i)(?:^|[._])_?(?:write|draw|append|add|insert|apply|update|upsert|create|delete|remove|set|save"
-    r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure|enqueue|schedule)[A-Z_\w]*$"
+    r"|process|handle|run|execute|migrate|sync|import|render|seal|sign|merge|register|install|assert|ensure|enqueue|schedule|assign|grant|revoke|attach|detach)[A-Z_\w]*$"
 )
+_AWAITED = re.compile(r"\bawait\s+([\w$.]+)\.(\w+)\(")
 _READS = re.compile(
     r"(?:^|\.)_?(?:get|fetch|load|find|list|query|search|count|retrieve|select|aggregate)(?:[A-Z_]\w*)?$"
 )
@@ -101,14 +99,8 @@ _HTTP = re.compile(  # packages whose functions ask over the network, whatever t
 )
 _HTTP_SESSION = re.compile(r"(?:^|[._])session\.(?:get|post|put|patch|delete|head|request)$")  # of aiohttp
 _OF_THE_REQUEST = re.compile(r"(?i)translat|session|locale|cookie|header|param|i18n|config|setting|environment")
-_ON_PURPOSE = re.compile(
-    r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
-)
 _SEEDS = re.compile(r"(^|/)(seeds?|fixtures|examples?|migrations?|upgrades?|contrib)/|(^|/)(seed|build)[\w-]*\.\w+$")
 _DIFFERENCE = re.compile(r"(?i)(?:^|[._\s])(?:set_?)?(?:difference\w*|diff)\(")  # of what is and what should be: little
-_KNOWN = re.compile(rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)")
-_COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
-_TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
 _SENDS = re.compile(r"^(.+)\.(?:send|notify|publish|post)[A-Z_\w]*$")
 _NOT_REMOTE = re.compile(
     r"(^|\.)(next|read|readline|write|drain|push|append|put|acquire|wait|json|text|sleep|send_json|nextTick)$"
@@ -138,17 +130,22 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     if loop is None or loop.batched or call is None or 0 < loop.bound <= IN_A_ROW:
         return
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
-    variables = _of_each_round(loop, body)
+    variables = of_each_round(loop, body)
     if (
         not variables
-        or _needs_order(node, call, loop, variables, body, file)
+        or needs_order(node, call, loop, variables, body, file)
         or not _is_worth_it(node, call, loop, file)
     ):
         return
     callee = file.callee(call)
     changes = _CHANGES.search(callee) is not None and not _REMOTE.search(callee)
     is_known = _REMOTE.search(callee) or _READS.search(callee) or _HTTP.match(callee)  # to leave the process
-    is_guess = changes or not is_known or size_of(loop.iterable, loop.node, file) is Size.FEW
+    is_guess = (
+        changes
+        or not is_known
+        or _goes_on_to_change(call, callee, loop, file)
+        or size_of(loop.iterable, loop.node, file) is Size.FEW
+    )
     yield file.mark(
         RULE.id,
         node,
@@ -158,18 +155,11 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     )
 
 
-def _needs_order(
-    node: Node, call: Node, loop: LoopDraft, variables: tuple[str, ...], body: str, file: SourceFile
-) -> bool:
-    """Whether a round needs what the one before has brought, or somebody says that they come one by one."""
-    if _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file) or _DEPENDS.search(body):
-        return True
-    if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ") > 1:
-        return True
-    is_of_round = re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call))
-    if is_of_round is None or _carries(node, call, variables, body, file) or _feeds_on(body, file.text(call)):
-        return True
-    return any(_ON_PURPOSE.search(_comment_above(each, file)) for each in (loop.node, node))
+def _goes_on_to_change(call: Node, callee: str, loop: LoopDraft, file: SourceFile) -> bool:
+    """Whether the round changes something there of which it has read before: maybe what the next round reads."""
+    rest = file.source[call.end_byte : loop.node.end_byte].decode("utf-8", "replace")
+    asked = callee.rpartition(".")[0]
+    return bool(asked) and any(match[1] == asked and _CHANGES.search(match[2]) for match in _AWAITED.finditer(rest))
 
 
 def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> bool:
@@ -191,6 +181,7 @@ def _is_worth_it(node: Node, call: Node, loop: LoopDraft, file: SourceFile) -> b
         or _ASKS_PEOPLE.search(callee)
         or _STARTS_UP.search(callee)
         or _is_in_transaction(call, file)
+        or waits_for_nothing(callee, file)
     ):
         return False
     return not _is_asked_itself(callee, loop)
@@ -214,34 +205,6 @@ def _is_in_transaction(call: Node, file: SourceFile) -> bool:
         return False
     given = [name for name in _WORDS.findall(file.text(function).partition("=>")[0]) if name != "async"]
     return not given or any(re.search(rf"\b{name}\b", text) for name in given)
-
-
-def _of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:
-    """What each round works on: the loop's variables, the index that it counts, or what it takes out of a collection
-    that nothing is put into."""
-    if loop.kind in ("for", "comprehension"):
-        return loop.variables
-    if loop.kind != "while":
-        return ()
-    counted = _COUNTED.match(loop.iterable)
-    if counted is not None:
-        return (counted[1],)
-    taken = [match for match in _TAKEN.finditer(body) if match[2] in loop.iterable]
-    return tuple(
-        match[1] for match in taken if not re.search(rf"\b{re.escape(match[2])}\.(?:push|append|add|extend)\(", body)
-    )
-
-
-def _is_remembered(node: Node, loop: LoopDraft, file: SourceFile) -> bool:
-    """Whether a round asks only for what no round before it has asked: `if (!known.has(key))`."""
-    return _KNOWN.search(file.source, loop.node.start_byte, node.start_byte) is not None
-
-
-def _ends_by_result(loop: LoopDraft, variables: tuple[str, ...], body: str) -> bool:
-    """Whether the head asks for something that the rounds find out: `i < n && !full`."""
-    has_condition = loop.kind == "while" or "&&" in loop.iterable
-    asked = {name for name in _WORDS.findall(loop.iterable) if name not in variables} if has_condition else ()
-    return any(re.search(rf"(?m)^\s*{re.escape(name)}\s*=(?!=)", body) for name in asked)
 
 
 def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
@@ -275,7 +238,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
         callees = asking  # as far as the names are enough
     elif before is not None:
         return
-    if len(callees) < IN_A_ROW or _ON_PURPOSE.search(_comment_above(statement, file)):
+    if len(callees) < IN_A_ROW or ON_PURPOSE.search(comment_above(statement, file)):
         return
     unknown = [each for each in callees if not _is_asked(each, file)]  # `judge` knows whether they ask anything
     asked_of = ", ".join(f"`{short(each, 30)}`" for each in callees[:IN_A_ROW])
@@ -292,7 +255,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
 def _beside(statement: Node, file: SourceFile, *, forward: bool = True) -> Node | None:
     """The statement behind this one or before it, over comments that say nothing of an order."""
     node = statement.next_named_sibling if forward else statement.prev_named_sibling
-    while node is not None and node.type in COMMENTS and not _ON_PURPOSE.search(file.text(node)):
+    while node is not None and node.type in COMMENTS and not ON_PURPOSE.search(file.text(node)):
         node = node.next_named_sibling if forward else node.prev_named_sibling
     return node
 
@@ -350,6 +313,8 @@ def _only_ask(calls: list[str], place: Place) -> bool:
 
 def _has_one_connection(callee: str, file: SourceFile) -> bool:
     """Whether a call is made on something that serves one after the other, by its name."""
+    if _SENDS_ITSELF.match(callee) and (file.mentions(b"ebsocket") or file.mentions(b"ebSocket")):
+        return True  # and its messages keep their order
     if _HTTP_SESSION.search(callee) and file.mentions(b"aiohttp") and not file.mentions(b"sqlalchemy"):
         return False
     return _CONNECTION.search(callee + ".") is not None
@@ -359,17 +324,6 @@ def _calls_itself(callee: str, node: Node, file: SourceFile) -> bool:
     """Whether the function awaits itself: a walk down a tree."""
     own = function_name(node, file).rpartition(".")[2]
     return callee.removeprefix("this.").removeprefix("self.") == own
-
-
-def _comment_above(loop: Node, file: SourceFile) -> str:
-    before = file.source[max(0, loop.start_byte - 300) : loop.start_byte].decode("utf-8", "replace")
-    return " ".join(line for line in before.split("\n")[-4:] if line.lstrip().startswith(("//", "#", "*", "/*")))
-
-
-def _feeds_on(body: str, call: str) -> bool:
-    """Whether the call takes what an earlier round assigned: `doc = …` without a declaration."""
-    assigned = re.findall(r"(?m)^\s*(\w+)\s*[+-]?=(?!=|>)", body)
-    return any(re.search(rf"(?<![.\w]){name}\b", call.partition("(")[2]) for name in set(assigned))
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -383,16 +337,6 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if place.kind is FileKind.SCRIPT or _SEEDS.search(place.path) or mark.data.get("changes"):
         return None
     return place.finding(mark)
-
-
-def _carries(node: Node, call: Node, variables: tuple[str, ...], body: str, file: SourceFile) -> bool:
-    """Whether what one round awaits is what the next one works with."""
-    named = re.search(rb"(\w+\.)?([\w$]+)\s*[+]?=\s*\Z", file.source[max(0, node.start_byte - 60) : node.start_byte])
-    if named is None or (named[1] is not None and named[1].decode()[:-1] in variables):
-        return False  # each round fills its own object
-    name = re.escape(named[2].decode("utf-8", "replace"))
-    declared = re.search(rf"\b(const|let|var)\s+{name}\b", body) is not None
-    return bool(re.search(rf"\b{name}\b", file.text(call))) or (file.language != "python" and not declared)
 
 
 WATCHES = (Watch("await", look, (*PYTHON, *SCRIPT)),)

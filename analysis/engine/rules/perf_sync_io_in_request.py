@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import REQUEST, Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.facts import FileFacts, Function, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
@@ -118,9 +118,21 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, severity=Severity.INFO)
     if place.kind is FileKind.SCRIPT or place.facts.is_entry or _TOOLING.search(place.path):
         return None
-    if _LOADERS.search(place.function.name) or not _serves(place.facts) or "existsSync" in mark.message:
+    if (
+        _LOADERS.search(place.function.name)
+        or _is_of_container(place.function)
+        or not _serves(place.facts)
+        or "existsSync" in mark.message
+    ):
         return None
     return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+
+
+def _is_of_container(function: Function) -> bool:
+    """Whether a function of no class is given the configuration of Nest: it makes an object once, as the program
+    starts."""
+    is_given = any(each.annotation.startswith("ConfigService") for each in function.parameters)
+    return is_given and not function.owner
 
 
 def _serves(facts: FileFacts) -> bool:

@@ -96,11 +96,18 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 function=site.function.name,
                 anchor=site.query.anchor,
                 suggestion=suggestion,
-                # Nobody knows how many rows the other conditions leave, or how many there are.
-                confidence=Confidence.MEDIUM if site.is_unreadable or not grows(site.model, codebase) else None,
+                confidence=_confidence(site, codebase),
                 table=site.table,
                 volume=site.volume,
             )
+
+
+def _confidence(site: QuerySite, codebase: Codebase) -> Confidence | None:
+    """Nobody knows how many rows conditions leave that are not read, or how many there are; those of a span of time are
+    few."""
+    if site.leaves_few:
+        return Confidence.LOW
+    return Confidence.MEDIUM if site.is_unreadable or not grows(site.model, codebase) else None
 
 
 def _finds_few(column: str, schema: Schema) -> bool:

@@ -33,6 +33,7 @@ def test_values_close_a_circle(source):
         "import { type B } from './b';\nexport class A {\n  b?: B;\n}\n",
         "import { B } from './b';\nexport class A {\n  b?: B;\n}\n",
         "import { B } from './b';\nexport class A implements B {}\n",
+        "import { B } from './b';\n@Injectable()\nexport class A {\n  constructor(b: Map<string, Set<B>>) {}\n}\n",
         "import { B } from './b';\nexport type C = typeof B;\nexport class A {}\n",
         "import * as b from './b';\nexport class A {\n  b?: b.B;\n}\n",
         "export type { B } from './b';\nexport class A {}\n",
@@ -103,3 +104,27 @@ def test_a_package_of_java_and_those_below_it_are_one(packages, severity):
         files[f"src/main/java/shop/{package.replace('.', '/')}/C{index}.java"] = source
     (finding,) = findings_of(RULE, files)
     assert finding.severity == severity
+
+
+ENTITY = "import {{ Entity, ManyToOne, OneToMany }} from 'typeorm';\n{}\n@Entity()\nexport class {} {{\n{}\n}}\n"
+LINE = ENTITY.format(
+    "import { Order } from './order.entity';", "Line", "@ManyToOne(() => Order, order => order.lines)\norder: Order;"
+)
+LINES = "@OneToMany(() => Line, line => line.order)\nlines: Line[];"
+
+
+@pytest.mark.parametrize(
+    ("imports", "fields", "count"),
+    [
+        ("", LINES, 0),
+        ("", "first = new Line();", 1),
+        ("import { sum } from './sums';", f"{LINES}\ntotal = sum();", 1),
+    ],
+)
+def test_relations_of_entities_name_each_other_by_functions(imports, fields, count):
+    files = {
+        "src/order.entity.ts": ENTITY.format(f"import {{ Line }} from './line.entity';\n{imports}", "Order", fields),
+        "src/line.entity.ts": LINE,
+        "src/sums.ts": "import { Order } from './order.entity';\nexport const sum = () => new Order();\n",
+    }
+    assert len(findings_of(RULE, files)) == count

@@ -253,6 +253,29 @@ class TestDeepImports:
         assert [finding.file for finding in found(arch_deep_import, files)] == ["packages/app/a.ts"]
 
     @pytest.mark.parametrize(
+        ("users", "by_name", "count"),
+        [
+            ("ab", [], 2),
+            ("abcd", [], 0),
+            ("abcd", ["@x/api"], 4),
+            ("abc", ["@x/api/src/orders"], 0),
+            ("abcd", ["./other"], 0),
+        ],
+    )
+    def test_a_package_that_nobody_imports_by_its_name_is_part_of_one_application(self, users, by_name, count):
+        files = {
+            "src/api/package.json": '{"name": "@x/api", "main": "src/index.ts"}',
+            "src/api/src/index.ts": [],
+            "src/api/src/orders.ts": [],
+            "package.json": '{"name": "shop"}',
+            "src/jobs/other.ts": [],
+            "src/jobs/all.ts": by_name,
+            **{f"src/jobs/{name}.ts": ["../api/src/orders"] for name in users},
+        }
+
+        assert len(found(arch_deep_import, files)) == count
+
+    @pytest.mark.parametrize(
         ("target", "severity"),
         [("@x/saml/dist/typings", "info"), ("got/dist/source/types", "info"), ("x/dist/a", None)],
     )
@@ -299,6 +322,7 @@ class TestDeepImports:
             {"a.ts": ["gallery/dist/gallery-native", "socket-client/dist/socket.min.js"]},
             {"oidc/provider-internals.ts": ["provider/lib/helpers/weak"]},
             {"src/main/java/s/A.java": ["com.alipay.api.internal.util.AlipaySignature"]},
+            {"a.ts": ["ajv/dist/2020", "ajv/dist/jtd.js"]},
             {"a.py": [imported("lxml.etree", "_Element"), imported("slowapi", "_rate_limit_exceeded_handler")]},
         ],
     )
@@ -519,3 +543,33 @@ def test_what_a_library_asks_others_to_implement(base, count):
     source = "import org.lib.internal.inject.{0};\nclass Bridge implements {1} {{\n  {0} made;\n}}\n"
     files = {"src/main/java/shop/Bridge.java": source.format("InjectorFactory", base)}
     assert len(findings_of("arch-deep-import", files)) == count
+
+
+@pytest.mark.parametrize(
+    ("base", "given", "count"), [("Listener", "Rates", 0), ("Listener", "int", 1), ("", "Rates", 1)]
+)
+def test_what_the_constructor_of_a_library_class_is_given(base, given, count):
+    source = (
+        "import org.lib.inner.internal.Rates;\nimport org.lib.event.Listener;\n"
+        f"class Bridge {'extends ' + base if base else ''} {{\n  Bridge({given} given) {{\n    super(given);\n  }}\n"
+        "  Rates made;\n}\n"
+    )
+    assert len(findings_of("arch-deep-import", {"src/main/java/shop/Bridge.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("constructor(private readonly config: Config<Rates, true>) {}", ("low", "info")),
+        ("constructor(private readonly rates: Rates) {}", ("high", "warning")),
+    ],
+)
+def test_an_import_of_types_that_does_not_say_so(use, told):
+    files = {
+        "src/billing/index.ts": "export * from './rates';",
+        "src/billing/rates.ts": "export class Rates {}",
+        "src/orders/place.ts": "import { Rates } from '../billing/rates';\n@Injectable()\n"
+        f"export class Place {{\n  {use}\n}}\n",
+    }
+    (finding,) = findings_of("arch-deep-import", files)
+    assert (str(finding.confidence), str(finding.severity)) == told

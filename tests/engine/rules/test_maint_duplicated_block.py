@@ -50,6 +50,12 @@ def test_three_places_are_a_warning_and_two_findings():
     assert found({"a.py": one, "b.py": one, "c.py": one}) == [("b.py", 1, "warning"), ("c.py", 1, "warning")]
 
 
+@pytest.mark.parametrize(("rows", "severity"), [(4, "info"), (9, "warning")])
+def test_a_small_function_in_three_places(rows, severity):
+    one = function("work", block(rows))
+    assert found({"a.py": one, "b.py": one, "c.py": one}) == [("b.py", 1, severity), ("c.py", 1, severity)]
+
+
 def test_a_block_twice_in_one_function():
     body = block(12) + "    value_before = 1\n" + block(12)
     assert found({"a.py": function("work", body)}) == [("a.py", 15, "info")]

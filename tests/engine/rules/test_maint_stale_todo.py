@@ -9,7 +9,14 @@ from tests.engine.rules.reading import findings_of, lines_of, marks_of
 
 RULE = "maint-stale-todo"
 
-FLAGGED = ["# TODO: rename", "# FIXME", "x = 1  # HACK around the cache", "# todo: rename", "# Slow. XXX measure it"]
+FLAGGED = [
+    "# TODO: rename",
+    "# TODO: remove what 2.0 brought",
+    "# FIXME",
+    "x = 1  # HACK around the cache",
+    "# todo: rename",
+    "# Slow. XXX measure it",
+]
 FINE = [
     "# the todo list of a user",
     "# mastodon",
@@ -21,6 +28,8 @@ OWNED = [
     "# TODO rename (ABC-12)",
     "# FIXME https://example.org/1",
     "# TODO @dana rename",
+    "# TODO(0.19+): rename",
+    "# TODO: remove the old name in v2.0",
     "# TODO: rename\n# when #123 is done",
 ]
 

@@ -273,14 +273,26 @@ def test_a_method_of_a_server_in_go_to_which_no_way_is_seen(head, body, confiden
         ("@Service", "Client client = ClientBuilder.newClient();\ntry { use(client); } finally { client.close(); }", 1),
         ("@Service", "try (S3Client client = S3Client.create()) { use(client); }", 1),
         ("@Service", "Client client = ClientBuilder.newClient();\nkeep(client);", 0),
+        ("@Service", "try (var pool = Executors.newSingleThreadExecutor()) { pool.submit(work); }", 0),
         ("", "Client client = ClientBuilder.newClient();\ntry { use(client); } finally { client.close(); }", 0),
     ],
 )
 def test_a_bean_that_closes_the_client_of_each_call(bean, body, count):
     source = (
         "import jakarta.ws.rs.client.*;\nimport jakarta.ws.rs.client.ClientBuilder;\n"
-        "import software.amazon.awssdk.services.s3.S3Client;\n"
+        "import software.amazon.awssdk.services.s3.S3Client; import java.util.concurrent.Executors;\n"
         f"{bean}\nclass Covers {{\npublic void cover(long id) {{\n{body}\n}} }}"
     )
     found = findings_of(RULE, {"src/Covers.java": source})
     assert [(each.line, each.confidence) for each in found] == [(7, "low")] * count
+
+
+@pytest.mark.parametrize(("timetable", "count"), [("", 1), ('@Scheduled(cron = "0 0 1 * * ?")\n', 0)])
+def test_a_client_of_what_a_timetable_runs(timetable, count):
+    source = (
+        "import java.net.http.HttpClient;\n@ApplicationScoped\nclass Licence {\n"
+        f"{timetable}void refresh() {{ set(ask(uri())); }}\n"
+        "String ask(URI uri) {\n"
+        "try (var client = HttpClient.newBuilder().build()) { return client.send(of(uri)); }\n}\n}"
+    )
+    assert len(findings_of(RULE, {"src/Licence.java": source})) == count

@@ -234,3 +234,31 @@ def test_rows_of_a_driver_whose_number_is_taken_at_once(body, count):
 )
 def test_a_count_that_only_has_to_be_more_than_none(orm, body, count):
     assert [str(each.severity) for each in orms.findings(RULE, orm, body)] == ["info"] * count
+
+
+CARD = "@Entity()\nexport class Card {\n  @PrimaryColumn() id: string;\n  @%s(() => Pupil)\n  pupil: Pupil;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("relation", "condition", "count"),
+    [
+        ("OneToOne", "{ pupil: { id } }", 0),
+        ("OneToOne", "{ pupil: { name: id } }", 1),
+        ("ManyToOne", "{ pupil: { id } }", 1),
+    ],
+)
+def test_the_other_side_of_a_one_to_one_relation_is_one_row(relation, condition, count):
+    head = "import { Entity, ManyToOne, OneToOne, PrimaryColumn, Repository } from 'typeorm';\n"
+    files = {
+        "src/pupil.ts": f"{head}@Entity()\nexport class Pupil {{\n  @PrimaryColumn() id: string;\n}}\n",
+        "src/card.ts": f"{head}import {{ Pupil }} from './pupil';\n{CARD % relation}",
+        "src/cards.ts": f"{head}import {{ Card }} from './card';\nexport class Cards {{\n"
+        "  constructor(private readonly cards: Repository<Card>) {}\n  async has(id: string) {\n"
+        f"    const found = await this.cards.find({{ where: {condition} }});\n    return found.length > 0;\n  }}\n}}\n",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize("condition", ["owner=o", "owner_id=o", "owner__pk=o"])
+def test_one_to_one_in_django(condition):
+    assert lines(RULE, f"def f(o):\n    return len(Wallet.objects.filter({condition})) > 0") == []

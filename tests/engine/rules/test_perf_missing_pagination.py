@@ -286,6 +286,8 @@ HANDLER = (
     [
         ("", "OrderSerializer(rows, many=True).data", [5]),
         ("[:50]", "OrderSerializer(rows, many=True).data", []),
+        ("", "OrderSerializer(rows[start : start + size], many=True).data", []),
+        ("", "OrderSerializer(rows[start:], many=True).data", [5]),
         ("", "rows.count()", []),
     ],
 )
@@ -297,6 +299,22 @@ def test_a_lazy_queryset_of_a_service_runs_where_it_is_written_out(cut, answer, 
         "shop/views.py": HANDLER % answer,
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(("items", "found"), [("list(rows[start : start + size])", 0), ("list(rows)", 1)])
+def test_a_page_of_what_a_method_gives(items, found):
+    files = {
+        "shop/models.py": "from django.db import models\n\nclass Order(models.Model):\n"
+        "    total = models.IntegerField()\n",
+        "shop/views.py": "from rest_framework.views import APIView\nfrom shop.models import Order\n\n"
+        "class Orders(APIView):\n    def get_queryset(self):\n        return Order.objects.order_by('pk')\n\n"
+        "    def get(self, request):\n        size = max(1, min(100, int(request.query_params.get('size', 20))))\n"
+        "        start = int(request.query_params.get('start', 0))\n        rows = self.get_queryset()\n"
+        f"        items = {items}\n        return Response(OrderSerializer(items, many=True).data)\n",
+        "shop/urls.py": "from django.urls import path\nfrom shop.views import Orders\n"
+        "urlpatterns = [path('orders/', Orders.as_view())]\n",
+    }
+    assert len(findings_of(RULE, files)) == found
 
 
 def test_a_list_that_is_overridden_is_told_as_a_handler_if_at_all():

@@ -13,6 +13,7 @@ FLAGGED = [
     ("def f():\n    qs = Order.objects.select_related('customer')\n    for o in qs:\n        list(o.lines.all())", 4),
     ("def f():\n    for o in Order.objects.prefetch_related('lines'):\n        o.lines.filter(amount=1)", 3),
     ("def f(customer):\n    for order in customer.orders.all():\n        order.lines.first()", 3),
+    ("def f(found):\n    for o in Order.objects.all():\n        found |= set(o.lines.all())\n    return found", 3),
     ("def f(orders: list[Order]):\n    for order in orders:\n        mail(order.customer.email)", 3),
     ("def f(orders: 'QuerySet[Order]'):\n    return [order.customer.email for order in orders]", 2),
     (
@@ -26,8 +27,11 @@ FINE = [
     "def f():\n    for o in Order.objects.select_related('customer__region'):\n        mail(o.customer.email)",
     "def f():\n    for o in Order.objects.prefetch_related('lines'):\n        list(o.lines.all())",
     "def f():\n    for o in Order.objects.prefetch_related(Prefetch('lines', qs)):\n        list(o.lines.all())",
+    "def f():\n    for o in Order.objects.prefetch_related(Prefetch('customer__region')):\n"
+    "        mail(o.customer.region.code)",
     "def f():\n    for o in Order.objects.all():\n        mail(o.customer_id, o.status)",
     "def f(line):\n    for o in Order.objects.all():\n        o.lines.add(line)",
+    "def f(lines):\n    for o in Order.objects.all():\n        lines |= o.lines.all()\n    return lines",
     "def f():\n    for o in Order.objects.all():\n        if 'lines' in o._prefetched_objects_cache:\n"
     "            list(o.lines.all())",
     "def f():\n    order = Order.objects.get(pk=1)\n    mail(order.customer.email)",
@@ -383,3 +387,43 @@ def test_rows_that_a_repository_of_panache_gives(asked, found):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+PREFETCHED = "Customer.objects.prefetch_related(Prefetch('orders', queryset=Order.objects.select_related({})))"
+
+
+@pytest.mark.parametrize(
+    ("brought", "count"),
+    [
+        (PREFETCHED.format("'customer__region'"), 0),
+        (PREFETCHED.format("'customer'"), 1),
+        ("Customer.objects.prefetch_related('orders__customer__region')", 0),
+        ("Customer.objects.prefetch_related('orders')", 1),
+        (
+            "Region.objects.prefetch_related(Prefetch('customers__orders', queryset="
+            "Order.objects.select_related('customer__region')))",
+            0,
+        ),
+        ("Order.objects.select_related('customer__region')", 1),
+    ],
+)
+def test_rows_that_were_prefetched_with_what_the_serializer_reads(brought, count):
+    source = (
+        f"def page():\n    return {brought}\n\ndef f(customer):\n    orders = customer.orders.all()\n"
+        "    return OrderSerializer(orders, many=True).data"
+    )
+    assert len(findings(RULE, SERIALIZERS + source)) == count
+
+
+@pytest.mark.parametrize(("field", "count"), [("OneToOneField", 0), ("ForeignKey", 1)])
+def test_the_way_back_of_a_one_to_one_relation_is_known(field, count):
+    models = (
+        "from django.db import models\n\nclass Pupil(models.Model):\n    name = models.CharField(max_length=9)\n\n"
+        f"class Card(models.Model):\n    pupil = models.{field}(Pupil, on_delete=models.CASCADE, related_name='card')\n"
+    )
+    source = (
+        "from school.models import Card, Pupil\n\nclass PupilSerializer(serializers.ModelSerializer):\n"
+        "    name = serializers.CharField(source='card.pupil.name')\n\n"
+        "def f():\n    return PupilSerializer(Pupil.objects.select_related('card'), many=True).data\n"
+    )
+    assert len(findings_of(RULE, {"school/models.py": models, "school/views.py": source})) == count

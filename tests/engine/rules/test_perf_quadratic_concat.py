@@ -345,3 +345,20 @@ def test_what_went_wrong_is_told_once(found, count):
 )
 def test_a_reduce_of_python_that_copies_what_it_has(call, count):
     assert len(lines_of(RULE, f"from functools import reduce\ndef f(rows):\n    return {call}\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("language", "round_", "count"),
+    [
+        ("python", "above, key = row.pair()", 0),
+        ("python", "above, key = go(row, above)", 1),
+        ("python", "go(row, above, key=row)", 1),
+        ("typescript", "let [above, key] = row;", 0),
+        ("typescript", "let { above, key } = row;", 0),
+        ("typescript", "go([above, key]);", 1),
+    ],
+)
+def test_what_each_round_unpacks_is_another_list(language, round_, count):
+    python = f"def f(rows, above):\n    for row in rows:\n        {round_}\n        above = [*above, key]\n"
+    script = f"for (const row of rows) {{\n  {round_}\n  above = [...above, key];\n}}"
+    assert len(lines_of(RULE, python if language == "python" else script, language)) == count

@@ -162,13 +162,15 @@ def test_fields_are_lists_by_their_declaration():
     assert lines_of(RULE, python.format("set()")) == []
 
 
-def test_names_that_speak_of_many_are_more_than_a_guess():
+def test_what_is_loaded_is_more_than_a_guess():
     source = "def f(orders, {0}: list):\n    return [o for o in {1} if o.id in {0}]\n"
-    certain = [mark.confidence for mark in marks_of(RULE, source.format("ids", "orders"))]
+    loaded = source.replace("\n    ", "\n    orders = Order.objects.all()\n    ", 1)
+    certain = [mark.confidence for mark in marks_of(RULE, loaded.format("ids", "orders"))]
+    named = [mark.confidence for mark in marks_of(RULE, source.format("ids", "orders"))]
     guessed = [mark.confidence for mark in marks_of(RULE, source.format("ids", "ys"))]
     unknown = [mark.confidence for mark in marks_of(RULE, source.format("xs", "ys"))]
     untyped = marks_of(RULE, source.format("xs", "ys").replace(": list", ""))
-    assert (certain, guessed, unknown, untyped) == ([""], ["low"], ["low"], [])
+    assert (certain, named, guessed, unknown, untyped) == ([""], ["low"], ["low"], ["low"], [])
 
 
 def test_a_loop_that_ends_behind_the_removal_is_fine():
@@ -207,9 +209,11 @@ def test_what_ends_the_loop_or_is_the_same_in_every_round_is_fine():
 
 
 def test_a_search_by_condition_is_likely_only_in_what_is_known_to_be_a_list():
-    search = "orders.map((order) => {\nuse(customers.find((c) => c.id === order.by));\n});"
-    source = f"function f(orders, customers{{}}) {{{{\n{search.replace('{', '{{').replace('}', '}}')}\n}}}}"
-    found = [marks_of(RULE, source.format(kind), "typescript") for kind in (": Customer[]", "")]
+    source = (
+        "function f(customers%s) {\nconst orders = repo.findAll();\n"
+        "orders.map((order) => {\nuse(customers.find((c) => c.id === order.by));\n});\n}"
+    )
+    found = [marks_of(RULE, source % kind, "typescript") for kind in (": Customer[]", "")]
     assert [[str(mark.confidence) for mark in marks] for marks in found] == [[""], ["low"]]
 
 
@@ -429,11 +433,11 @@ def test_one_of_few_by_its_name(variable, lines):
     assert lines_of(RULE, source, "typescript") == lines
 
 
-@pytest.mark.parametrize(("name", "severity"), [("orders", "warning"), ("given", "info")])
-def test_where_nothing_tells_of_many(name, severity):
-    source = (
-        f"def f({name}: list, held: list):\n    for each in {name}:\n        if each in held:\n            keep(each)\n"
-    )
+@pytest.mark.parametrize(
+    ("rows", "severity"), [("list(Order.objects.all())", "warning"), ("orders", "info"), ("given", "info")]
+)
+def test_where_only_a_name_tells_of_many(rows, severity):
+    source = f"def f(orders, held: list):\n    for each in {rows}:\n        if each in held:\n            keep(each)\n"
     (finding,) = findings_of(RULE, {"shop/a.py": source})
     assert finding.severity == severity
     assert findings_of(RULE, {"shop/management/commands/a.py": source}) == []

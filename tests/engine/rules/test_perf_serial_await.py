@@ -273,3 +273,55 @@ def test_functions_of_another_file_that_only_ask(second, count):
     )
     files = {"harbour/tides.py": tides, "harbour/show.py": source}
     assert [(each.line, each.confidence) for each in findings_of(RULE, files)] == [(4, "low")] * count
+
+
+@pytest.mark.parametrize(
+    ("work", "lines"),
+    [
+        ("this.kept.set(id, make(id));", []),
+        ("const made = make(id);\nif (!made) throw new Error(`no ${id}`);\nthis.kept[id] = made;", []),
+        ("this.kept.set(id, await ask(id));", [4]),
+        ("return ask(id);", [4]),
+        ("return new Promise((done) => ask(id, done));", [4]),
+    ],
+)
+def test_a_method_that_does_all_at_once_keeps_nobody_waiting(work, lines):
+    source = (
+        "class Loader {\nasync all(ids) {\nfor (const id of ids) {\nawait this.loadOne(id);\n}\n}\n"
+        f"async loadOne(id) {{\n{work}\n}}\n}}\n"
+    )
+    assert lines_of(RULE, source, "typescript") == lines
+
+
+def test_a_coroutine_that_does_all_at_once_keeps_nobody_waiting():
+    source = (
+        "async def load_one(x):\n    return parse(x)\n\n\n"
+        "async def load(xs):\n    for x in xs:\n        await load_one(x)\n"
+    )
+    assert lines_of(RULE, source) == []
+    assert lines_of(RULE, source.replace("return parse", "return await parse")) == [7]
+
+
+@pytest.mark.parametrize(("base", "lines"), [("AsyncWebsocketConsumer", []), ("Mailer", [7])])
+def test_messages_of_a_socket_keep_their_order(base, lines):
+    source = (
+        f"from shop.net import {base}\n\n\nclass Feed({base}):\n    async def show(self, xs):\n        for x in xs:\n"
+        "            await self.send(text_data=x.json())\n"
+    )
+    assert lines_of(RULE, source) == lines
+    assert lines_of(RULE, "async def f(xs, websocket):\n    for x in xs:\n        await websocket.send(x)\n") == []
+
+
+@pytest.mark.parametrize(
+    ("round_", "confidence"),
+    [
+        ("const row = await this.repository.findRow(id);\nshow(row);", "medium"),
+        ("const row = await this.repository.findRow(id);\nawait this.repository.updateRow(id, row.version);", "low"),
+        ("const row = await this.repository.findRow(id);\nawait this.log.updateRow(id);", "medium"),
+        ("await this.roleService.assignRole(set, id);", "low"),
+    ],
+)
+def test_rounds_that_change_what_others_may_read_are_a_guess(round_, confidence):
+    source = f"class Roles {{\nasync all(set, ids) {{\nfor (const id of ids) {{\n{round_}\n}}\n}}\n}}"
+    found = findings_of(RULE, {"src/roles.ts": source})
+    assert [str(each.confidence) for each in found][:1] == [confidence]

@@ -137,3 +137,12 @@ def test_what_boots_a_server_runs_once(name, count):
     source += f"async function {name}() {{\n  const key = readFileSync(process.env.KEY);\n"
     source += f"  await NestFactory.create(App, {{ key }});\n}}\n{name}().catch(fail);\n"
     assert len(findings_of(RULE, {"src/server.ts": source})) == count
+
+
+@pytest.mark.parametrize(("given", "count"), [("config: ConfigService<Settings, true>", 0), ("path: string", 1)])
+def test_a_factory_that_the_container_of_nest_calls(given, count):
+    source = (
+        "import fs from 'fs';\nimport { ConfigService } from '@nestjs/config';\n"
+        f"export const clientFactory = async ({given}) => {{\n  return new Client(fs.readFileSync(file()));\n}};\n"
+    )
+    assert len(findings_of(RULE, {"src/client.factory.ts": source})) == count

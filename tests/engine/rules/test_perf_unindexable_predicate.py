@@ -341,3 +341,12 @@ def test_what_java_binds_behind_a_mapper_or_in_steps(call, found):
         "db/schema.sql": "CREATE TABLE parcel (id bigint primary key, port text);",
     }
     assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(
+    ("conditions", "confidence"),
+    [("total__gte=a, total__lt=b", "low"), ("total__gte=a", "high"), ("is_paid=True", "high")],
+)
+def test_the_rows_of_a_span_are_few(conditions, confidence):
+    source = f"def f(t, a, b):\n    return Order.objects.filter(reference__iexact=t, {conditions}).count()"
+    assert [str(each.confidence) for each in findings(RULE, source)] == [confidence]

@@ -216,6 +216,7 @@ def _relation(name: str, decorator: Decorator, kind: str, line: int, file: Sourc
         deleted[1].lower().replace(" ", "_") if deleted is not None else "",
         fetch,
         decorator.line if fetch == "eager" or deleted is not None else line,
+        one_to_one=decorator.name == "OneToOne",
     )
 
 

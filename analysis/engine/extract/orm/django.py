@@ -236,7 +236,8 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
         shape.eager += [path.replace("__", ".") for path in strings_in(positional, file)]
         shape.eager += ["*"] * (name == "select_related" and not positional)  # all keys that cannot be null
         shape.eager += ["*" for each in positional if each.type == "list_splat"]  # what a list names, which is not read
-        shape.eager += [match for each in positional for match in _PREFETCH.findall(file.text(each))]
+        prefetched = (path for each in positional for path in _PREFETCH.findall(file.text(each)))
+        shape.eager += [path.replace("__", ".") for path in prefetched]
     elif name in ("values", "values_list", "only", "defer"):
         shape.columns = strings_in(positional, file)
     elif name == "select_for_update":

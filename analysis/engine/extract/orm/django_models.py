@@ -80,6 +80,7 @@ def _read_field(
                 options.get("related_name", "").strip("\"'"),
                 on_delete.rpartition(".")[2].lower(),
                 line=line,
+                one_to_one=kind == "OneToOneField",
             )
         )
     if kind not in ("ManyToManyField", "GenericForeignKey"):

@@ -125,6 +125,7 @@ def _relation(name: str, member: Node, kind: str, above: dict[str, str], file: S
         "cascade" if cascades else "",
         "batch" if batched else "eager" if eager else "lazy",
         line,
+        one_to_one=kind == "OneToOne",
     )
 
 
