@@ -18,11 +18,7 @@ _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # 
 
 def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
     """Functions that write to one table and call, outside of any transaction, one that writes to another."""
-    alone = {
-        Callee(place.path, place.index): mark.data
-        for place, mark in found
-        if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
-    }
+    alone = _writing_alone(found)
     inside: dict[Callee, set[str]] = {}
     for place, mark in codebase.marks(transactions.ANNOTATION) if alone else ():
         called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
@@ -50,11 +46,7 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
 
 def with_callees(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
     """Functions that call two others in a row which write to different tables."""
-    alone = {
-        Callee(place.path, place.index): mark.data
-        for place, mark in found
-        if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
-    }
+    alone = _writing_alone(found)
     told = {Callee(place.path, place.index) for place, mark in found if mark.data["form"] in ("writes", "alone")}
     for place, mark in found if alone else ():
         if mark.data["form"] != "row" or Callee(place.path, place.index) in told:
@@ -70,6 +62,15 @@ def with_callees(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterato
             message = f"{here} and {there}, not in one transaction"
             data = {"form": "writes"}
             yield place, structs.replace(mark, line=first[1], message=message, confidence="low", data=data)
+
+
+def _writing_alone(found: list[tuple[Place, Mark]]) -> dict[Callee, Mapping[str, str]]:
+    """The functions that write to one table, with what their marks say of it."""
+    return {
+        Callee(place.path, place.index): mark.data
+        for place, mark in found
+        if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
+    }
 
 
 def _said(call: str, written: Mapping[str, str], be: str = "") -> str:
