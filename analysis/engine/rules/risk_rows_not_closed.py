@@ -124,7 +124,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 def _closes_when_read(file: SourceFile) -> bool:
     """Whether the rows are those of pgx, which close behind the last one, and when one cannot be scanned."""
     drivers = [full for full in file.bindings.values() if _DRIVERS.match(full)]
-    return all(full.startswith(_PGX) for full in drivers)
+    return bool(drivers) and all(full.startswith(_PGX) for full in drivers)
 
 
 def _is_read_to_its_end(names: list[str], rest: str) -> bool:

@@ -139,3 +139,8 @@ def test_pgx_closes_rows_that_are_read_to_their_end(loop, count):
 def test_pgx_keeps_rows_that_are_left_before_they_are_read():
     body = CHECK + "if odd() { return nil }\n" + LOOP
     assert lines_of(RULE, go(body).replace("database/sql", "github.com/jackc/pgx/v5"), "go") == [4]
+
+
+def test_rows_of_gorm_are_those_of_database_sql():
+    source = go(CHECK + LOOP).replace("database/sql", "gorm.io/gorm").replace('db.Query("q")', "db.Model(&o).Rows()")
+    assert lines_of(RULE, source, "go") == [4]
