@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
+from analysis.engine.facts import Filter
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
@@ -116,12 +117,20 @@ def _finds_few(column: str, schema: Schema) -> bool:
     return schema.finds_few(column) or (relation is not None and relation.kind == "to_many")
 
 
+def _is_served(condition: Filter, schema: Schema) -> bool:
+    """Whether an index of another kind serves the condition. What a function makes of a text is ordered by how it
+    begins, too."""
+    if condition.operator == "function":
+        return schema.finds_computed(condition.column)
+    return schema.finds_inside(condition.column)
+
+
 def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
     if site.query.order and site.query.order[0].lower().removesuffix("()") in _RANDOM and not site.is_narrowed:
         fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
         return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:
-        known = each.column in schema.columns and each.column not in schema.searchable
+        known = each.column in schema.columns and not _is_served(each, schema)
         is_contained = each.operator == "contains" and known and _CONTAINERS.search(schema.columns[each.column].type)
         if each.operator in _SAID and known and not is_contained:
             message = _SAID[each.operator].format(column=f"{schema.name}.{each.column}")

@@ -60,8 +60,8 @@ def f(session, text):
     ("index", "count"),
     [
         ("models.Index(fields=['note'], name='a')", 1),
-        ("models.Index(Upper('note'), name='a')", 0),
-        ("models.UniqueConstraint(Lower('note').desc(), name='a')", 0),
+        ("models.Index(Upper('note'), name='a')", 1),
+        ("models.UniqueConstraint(Lower('note').desc(), name='a')", 1),
         ("GinIndex(fields=['note'], name='a', opclasses=['gin_trgm_ops'])", 0),
         ("GinIndex(OpClass(Upper('note'), name='gin_trgm_ops'), name='a')", 0),
         ("models.UniqueConstraint('note', name='a')", 1),
@@ -74,6 +74,32 @@ def test_an_index_that_django_makes_for_it(index, count):
         "def f(text):\n    return list(Letter.objects.filter(note__icontains=text))\n"
     )
     assert len(findings_of(RULE, {"shop/models.py": models})) == count
+
+
+@pytest.mark.parametrize(("lookup", "count"), [("iexact", 0), ("icontains", 1)])
+def test_an_index_on_a_function_serves_the_function_and_nothing_inside_of_the_text(lookup, count):
+    models = (
+        "from django.db import models\n\nclass Letter(models.Model):\n    note = models.CharField(max_length=9)\n"
+        "    class Meta:\n        indexes = [models.Index(Upper('note'), name='a')]\n\n"
+        f"def f(text):\n    return list(Letter.objects.filter(note__{lookup}=text))\n"
+    )
+    assert len(findings_of(RULE, {"shop/models.py": models})) == count
+
+
+@pytest.mark.parametrize(
+    ("index", "count"),
+    [
+        ("CREATE INDEX a ON letters (lower(note))", 1),
+        ("CREATE INDEX a ON letters USING gin (lower(note) gin_trgm_ops)", 0),
+        ("CREATE INDEX a ON letters USING gin (to_tsvector('simple', note))", 0),
+    ],
+)
+def test_what_stands_inside_of_a_text_needs_an_index_of_its_own(index, count):
+    files = {
+        "db/migrations/001_letters.sql": f"CREATE TABLE letters (id int primary key, note text);\n{index};\n",
+        "a.py": 'def f(cur, text):\n    cur.execute("SELECT id FROM letters WHERE note LIKE \'%" + text + "\'")\n',
+    }
+    assert len(findings_of(RULE, files)) == count
 
 
 @pytest.mark.parametrize(

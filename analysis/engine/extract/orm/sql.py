@@ -12,7 +12,7 @@ from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.sql_rows import Rows, rows_of
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.facts import COMPUTED, Column, Filter, Mark, Model, Relation
 from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
@@ -241,7 +241,8 @@ _INDEX = re.compile(
     r"(?:ONLY\s+)?([\w.\"`]+)\s*(?:USING\s+(\w+)\s*)?\(",
     re.IGNORECASE,
 )
-_COMPUTED = re.compile(r"\(*\s*\w+\s*\(+\s*[\"`]?(\w+)")  # `lower(name)`, `to_tsvector('simple', name)`
+# `lower(name)`, `to_tsvector('simple', name)`
+_COMPUTED = re.compile(r"\(*\s*\w+\s*\(+\s*(?:'\w+'\s*,\s*)?[\"`]?(\w+)")
 _FINDS_INSIDE = re.compile(r"(?i)\b(?:gin|gist|fulltext)\b|_trgm_ops")
 _ALTER = re.compile(r"\bALTER\s+TABLE\s+(?:ONLY\s+)?(?:IF\s+EXISTS\s+)?([\w.\"`\[\]]+)\s+([^;]*)", re.IGNORECASE)
 _COLUMN = re.compile(
@@ -295,8 +296,10 @@ class _Table:
         parts = parts_of(columns)
         plain = tuple(takewhile(lambda each: "(" not in each, parts))
         self.indexes.append(_columns_of(",".join(plain)))
-        self.searchable += [found[1] for each in parts if (found := _COMPUTED.match(each)) is not None]
-        if _FINDS_INSIDE.search(kind + columns):
+        is_inside = _FINDS_INSIDE.search(f"{kind} {columns}") is not None
+        for computed in filter(None, map(_COMPUTED.match, parts)):
+            self.searchable.append(computed[1] if is_inside else computed[1] + COMPUTED)
+        if is_inside:
             self.searchable += _columns_of(",".join(plain))
 
     def read(self, part: str, line: int) -> None:
