@@ -11,7 +11,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.readers.bounds import grows
 from analysis.engine.rules.perf_n_plus_one_query import size_of
-from analysis.engine.schemas import Schema
+from analysis.engine.schemas import KEYS, Schema
 
 RULE = Rule(
     id="perf-unindexable-predicate",
@@ -130,8 +130,15 @@ def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
         fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
         return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:
-        known = each.column in schema.columns and not _is_served(each, schema)
-        is_contained = each.operator == "contains" and known and _CONTAINERS.search(schema.columns[each.column].type)
+        # A key that the model does not write out is one, too.
+        known = each.column in schema.columns or (each.operator == "excluded" and each.column in KEYS)
+        known = known and not _is_served(each, schema)
+        is_contained = (
+            each.operator == "contains"
+            and known
+            and each.column in schema.columns
+            and _CONTAINERS.search(schema.columns[each.column].type)
+        )
         if each.operator in _SAID and known and not is_contained:
             message = _SAID[each.operator].format(column=f"{schema.name}.{each.column}")
             return message + size_of(site), _ADVICE[each.operator].format(column=f"{site.table}.{each.column}")

@@ -83,6 +83,10 @@ _MADE = re.compile(
 _LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
 _WHOLE = re.compile(rb"(?![\w\"'])(?:\s*,[^()\n]*\b(many)\s*=\s*True\b|(\s*[,)]))?")  # `many`: a serializer's
 _MADE_HERE = re.compile(rb"(?:\w+\.)*([A-Z]\w*)\((?:[^()]|\([^()]*\))*\)\s*\.(save)$")
+_COMPUTED = re.compile(  # `Lower("email")`, `TruncDate(F("sent_at"))`
+    r"(?:\w+\.)*(?:Lower|Upper|Trunc\w*|Extract\w*|Cast|Substr|Left|Right|Length|L?R?Trim|Coalesce|Replace|MD5)\(\s*"
+    r"(?:(?:\w+\.)?F\(\s*)?[\"'](\w+)[\"']"
+)
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
 
@@ -101,6 +105,7 @@ class _Shape:
     lock: bool = False
     streaming: bool = False
     raw: bool = False
+    computed: dict[str, str] = field(default_factory=dict)  # names for what functions make of columns, and the columns
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -228,8 +233,14 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
     name = _AWAITED.get(step.name, step.name)
     positional, keywords = file.arguments(step.call)
     if name in ("filter", "exclude", "get", "get_or_create", "update_or_create"):
-        found = _filters(positional, keywords, file)
-        shape.filters += [structs.replace(each, operator="other") for each in found] if name == "exclude" else found
+        found = [_in_columns(each, shape.computed) for each in _filters(positional, keywords, file)]
+        if name == "exclude":
+            found = [structs.replace(each, operator="other") for each in found]
+            found += [Filter(key.removesuffix("__in"), "excluded") for key in _subqueries(keywords, file)]
+        shape.filters += found
+    elif name in ("annotate", "alias"):
+        computed = ((key, _COMPUTED.match(file.text(value))) for key, value in keywords.items())
+        shape.computed.update((key, match[1]) for key, match in computed if match is not None)
     elif name == "order_by":
         shape.order = strings_in(positional, file)
     elif name in ("select_related", "prefetch_related"):
@@ -248,6 +259,24 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
         shape.operation, shape.terminal = _OPERATIONS[name], name
         shape.limit = 1 if name in _SINGLE else shape.limit
         shape.streaming = shape.streaming or name in ("iterator", "aiterator")
+
+
+def _in_columns(condition: Filter, computed: dict[str, str]) -> Filter:
+    """A condition on what a function makes of a column, in the name that an earlier step gave that: one on the
+    column."""
+    column = computed.get(condition.column)
+    if column is None:
+        return condition
+    operator = condition.operator if condition.operator == "contains" else "function"
+    return Filter(column, operator, condition.constant)
+
+
+def _subqueries(keywords: dict[str, Node], file: SourceFile) -> Iterator[str]:
+    """The conditions `id__in=Order.objects.…` whose rows the database is to find itself."""
+    for key, value in keywords.items():
+        text = file.text(value) if key.endswith("__in") and key.count("__") == 1 else ""
+        if ".objects" in text and not text.startswith(("list(", "set(", "[")):
+            yield key
 
 
 _PREFETCH = re.compile(r"Prefetch\(\s*[\"']([\w.]+)")

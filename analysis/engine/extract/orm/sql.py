@@ -1,7 +1,7 @@
 """SQL as text: queries in string arguments, and tables from CREATE and ALTER statements."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from msgspec import structs
@@ -36,6 +36,8 @@ _ALIAS = re.compile(
 _JOINED = re.compile(
     r"(?i)\b(?:JOIN|GROUP\s+BY|DISTINCT|UNION|FETCH\s+FIRST|(?:MAX|MIN|SUM|AVG)\()|,\s*\w+\s+WHERE\b|^[\s\"'`(fr]*WITH\b"
 )
+_COMPUTES = re.compile(r"\bSELECT\s+(?:(?:COALESCE|IFNULL|ROUND)\(\s*)?(COUNT|SUM|AVG|MIN|MAX)\(", re.IGNORECASE)
+_IN_GROUPS = re.compile(r"\bGROUP\s+BY\b|\bOVER\b", re.IGNORECASE)
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
 LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
@@ -159,8 +161,11 @@ def _append(call: Node, text: str, verb: str, file: SourceFile, given: list[str]
     condition = _condition(text)
     order, limit = _ORDER.search(text), _LIMIT.search(text)
     operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}.get(verb, "select")
-    if operation == "select" and re.search(r"\bSELECT\s+COUNT\(", text, re.IGNORECASE):
-        operation = "count"
+    if operation == "select" and (computed := _COMPUTES.search(text)) is not None:
+        if computed[1].upper() == "COUNT":
+            operation = "count"
+        elif _IN_GROUPS.search(text) is None:
+            operation = "aggregate"  # one value of all rows
     name = file.callee(call).rpartition(".")[2]
     bound = given if given is not None else _bound_in(call, text, file)
     filters = tuple(conditions_in(condition, _alias(text), bound)) if operation != "insert" else ()
@@ -206,9 +211,9 @@ def _limit(text: str) -> int:
     return int(text[:9]) if text.isdigit() else -1
 
 
-def filters_of(text: str) -> tuple[Filter, ...]:
-    """The conditions of a statement by the columns of its table."""
-    return tuple(conditions_in(_condition(text), _alias(text)))
+def filters_of(text: str, values: Sequence[str] = ()) -> tuple[Filter, ...]:
+    """The conditions of a statement by the columns of its table; `values` are bound to it."""
+    return tuple(conditions_in(_condition(text), _alias(text), values))
 
 
 def _condition(text: str) -> str:
