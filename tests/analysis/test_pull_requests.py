@@ -477,10 +477,11 @@ class TestFlood:
             platform=Platform.CODEHOST1,
             clone_url=shop.url,
         )
+        quiet.runs.update(kind=RunKind.SCAN)
         payload = pull_request.payload("opened", NOON, pull_request.publish())
         deliver("pull_request", {**payload, "repository": hosted("quiet/one", id=4711)})
 
         claimed = [claim_next_run(now=datetime.now(UTC)) for _ in range(4)]
 
         assert [run.repository.full_name for run in claimed[:3] if run] == ["acme/shop", "quiet/one", "acme/shop"]
-        assert claimed[3].repository == quiet  # its first scan: the flood has its half of the slots
+        assert claimed[3].repository == quiet  # its scan: the flood has its half of the slots
