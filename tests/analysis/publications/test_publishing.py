@@ -118,6 +118,29 @@ class TestVerdict:
         assert f"/acme/shop/-/blob/{HEAD}/shop/orders.py#L8" in note
         assert not Publication.objects.exclude(state=PublicationState.SENT).exists()
 
+    def test_code_host_2_shows_the_status_on_the_branch_of_the_request(
+        self, host2: CodeHost2, organization: Any, judged: Any
+    ) -> None:
+        host2.branches[HEAD] = ["another", "rates"]
+        run = waiting_run(organization, Platform.CODEHOST2)
+        PullRequest.objects.update(head_ref="rates", head_full_name="acme/shop")
+        run.pull_request.refresh_from_db()
+
+        judged(run, verdict())
+
+        assert [(each["ref"], each["state"]) for each in host2.statuses[HEAD]] == [("rates", "success")]
+
+    def test_code_host_2_shows_the_status_of_a_fork_on_the_requests_own_ref(
+        self, host2: CodeHost2, organization: Any, judged: Any
+    ) -> None:
+        run = waiting_run(organization, Platform.CODEHOST2)
+        PullRequest.objects.update(head_ref="rates", head_full_name="dana/shop")
+        run.pull_request.refresh_from_db()
+
+        judged(run, verdict())
+
+        assert [each["ref"] for each in host2.statuses[HEAD]] == ["refs/merge-requests/12/head"]
+
     def test_the_reasons_of_exceptions_are_quoted(self, host1: CodeHost1, run: Run, judged: Any) -> None:
         exception = {
             "rule": "perf-query-in-loop",
