@@ -83,6 +83,8 @@ def _row(repository: Repository, fact: PullRequestFact) -> tuple[PullRequest, bo
 
 def _take_over(pull_request: PullRequest, fact: PullRequestFact) -> None:
     columns = _columns(fact)
+    if columns["base_branch"] != pull_request.base_branch:
+        columns["judged_sha"] = ""  # the verdict that stands speaks of another change
     for name, value in columns.items():
         setattr(pull_request, name, value)
     pull_request.save(update_fields=list(columns))

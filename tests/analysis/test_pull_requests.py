@@ -10,7 +10,7 @@ from django.conf import settings as service
 from analysis.models import Platform, PullRequest, Repository, Run, RunKind, RunStatus
 from analysis.services import judging, runs
 from analysis.services.repositories import connect_repository
-from analysis.services.runs import claim_next_run
+from analysis.services.runs import claim_next_run, end_run
 from tests import factories
 from tests.analysis import hosting
 from tests.analysis.conftest import TODAY
@@ -283,6 +283,22 @@ class TestWhatIsAnalysed:
         judge_next()
 
         assert (row().base_branch, row().verdict["introducedTotal"], row().gate_result) == ("release", 0, "pass")
+
+    def test_the_verdict_on_another_base_does_not_stand_for_one_that_cannot_be_judged(
+        self, pull_request: hosting.PullRequest
+    ) -> None:
+        pull_request.tell("opened")
+        judge_next()
+        payload = pull_request.payload("edited", NOON + timedelta(days=1), pull_request.publish())
+        payload["pull_request"]["base"] = {"ref": "gone", "sha": "0" * 40}
+        deliver("pull_request", payload)
+        assert row().judged_sha == ""
+
+        run = claim_next_run(now=datetime.now(UTC))
+        end_run(run, RunStatus.FAILED, error="There is no branch gone.")
+
+        assert (row().judged_sha, row().gate_result, row().score) == (row().head_sha, "pass", None)
+        assert row().verdict["notes"] == ["There is no branch gone."]
 
     def test_a_closed_one_is_not_analysed(self, pull_request: hosting.PullRequest) -> None:
         pull_request.tell("opened")
