@@ -85,13 +85,15 @@ def _take_over(pull_request: PullRequest, fact: PullRequestFact) -> None:
     columns = _columns(fact)
     if columns["base_branch"] != pull_request.base_branch:
         columns["judged_sha"] = ""  # the verdict that stands speaks of another change
+    if not pull_request.author:
+        columns["author"] = fact.author[:100]
     for name, value in columns.items():
         setattr(pull_request, name, value)
     pull_request.save(update_fields=list(columns))
 
 
 def _columns(fact: PullRequestFact) -> dict[str, object]:
-    """What may change from fact to fact. The author never does, though one host names whoever acted instead."""
+    """What may change from fact to fact. The author never does, though it may be told later."""
     return {
         "title": fact.title[:500],
         "head_sha": fact.head_sha,

@@ -55,7 +55,7 @@ function earlier(one) {
 function head(one, base) {
   const { prNumber, title: name, author, baseBranch, judgedSha, headSha, isOpen, isDraft, score, date } = one;
   const facts = [
-    `#${prNumber} by ${author}`,
+    author ? `#${prNumber} by ${author}` : `#${prNumber}`,
     `into ${baseBranch}`,
     isOpen ? (isDraft ? "draft" : "open") : "closed",
     date && h("time", { datetime: date, title: time(date) }, `judged ${ago(date)}`),

@@ -55,7 +55,7 @@ function nameOf({ prNumber, title: name, author }, page) {
     "div",
     { class: "two-lines pr-name" },
     h("a", { class: "strong", href: `${page.path}/${prNumber}` }, name),
-    h("span", { class: "small faint" }, `#${prNumber} by ${author}`),
+    h("span", { class: "small faint" }, author ? `#${prNumber} by ${author}` : `#${prNumber}`),
   );
 }
 
