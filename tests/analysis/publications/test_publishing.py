@@ -231,6 +231,17 @@ class TestWhoSpeaks:
 
         assert host1.shown_on(HEAD) == "success"
 
+    def test_one_whose_plan_has_no_gate_does_not_speak_for_one_whose_plan_has_it(
+        self, host1: CodeHost1, organization: Organization, run: Run, judged: Any, sent: Sent
+    ) -> None:
+        other = waiting_run(factories.organization(plan="solo"), Platform.CODEHOST1)
+        Organization.objects.filter(pk=organization.pk).update(plan="free")
+
+        sent(publishing.announce_declined, run, "The plan has no gate.")
+        judged(other, verdict(finding()))
+
+        assert [each["state"] for each in host1.statuses[HEAD]] == ["failure"]
+
     def test_the_one_that_installed_the_app_comes_before_the_first(
         self, host1: CodeHost1, run: Run, judged: Any
     ) -> None:
