@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from analysis.codehosts.facts import PullRequestFact
-from analysis.models import PullRequest, Repository, Run, RunKind, RunStatus
+from analysis.models import PullRequest, PullRequestPoll, Repository, Run, RunKind, RunStatus
 from analysis.services import publishing
 from analysis.services.hosted_repositories import followed
 from analysis.services.runs import cancel_queued, nudge_worker_of, request_run
@@ -62,8 +62,11 @@ def _apply(repository: Repository, fact: PullRequestFact) -> None:
     if pull_request.fact_at and fact.occurred_at < pull_request.fact_at:
         return
     before, was_merged = (None if is_new else _state(pull_request)), pull_request.is_merged and not is_new
+    is_same_second = not is_new and fact.occurred_at == pull_request.fact_at
     _take_over(pull_request, fact)
     now = _state(pull_request)
+    if is_same_second and now != before:
+        _ask_soon(repository)
     if now.is_waiting and now != before:
         request_judgement(pull_request)
     elif not now.is_waiting:
@@ -106,6 +109,11 @@ def _columns(fact: PullRequestFact) -> dict[str, object]:
         "is_merged": fact.is_merged,
         "fact_at": fact.occurred_at,
     }
+
+
+def _ask_soon(repository: Repository) -> None:
+    """Which of two facts of one second is the later one only the host knows: its list is read again, changed or not."""
+    PullRequestPoll.objects.filter(repository=repository).update(next_at=timezone.now(), etag="")
 
 
 def _state(pull_request: PullRequest) -> _State:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.conf import settings as service
 
-from analysis.models import Platform, PullRequest, Repository, Run, RunKind, RunStatus
+from analysis.models import Platform, PullRequest, PullRequestPoll, Repository, Run, RunKind, RunStatus
 from analysis.services import judging, runs
 from analysis.services.repositories import connect_repository
-from analysis.services.runs import claim_next_run, end_run
+from analysis.services.runs import claim_next_run
 from tests import factories
 from tests.analysis import hosting
 from tests.analysis.conftest import TODAY
@@ -251,6 +251,23 @@ class TestWhatIsAnalysed:
 
         assert (row().head_sha, [run.commit_sha for run in queued()]) == (last, [last])
 
+    def test_the_host_is_asked_soon_which_of_two_facts_of_one_second_is_the_later(
+        self, pull_request: hosting.PullRequest, repository: Repository, shop: GitRepository
+    ) -> None:
+        soon = datetime.now(UTC) + timedelta(minutes=5)
+        poll = PullRequestPoll.objects.create(repository=repository, next_at=soon, etag='"list"')
+        first = pull_request.publish()
+        push(shop, {"shop/number.py": "NUMBER = 1\n"})
+        pull_request.tell("synchronize", at=NOON)
+        pull_request.tell("synchronize", at=NOON)
+        poll.refresh_from_db()
+        assert poll.next_at == soon
+
+        pull_request.tell("opened", at=NOON, head=first)
+
+        poll.refresh_from_db()
+        assert (poll.next_at < soon, poll.etag) == (True, "")
+
     def test_a_draft_waits_until_it_is_ready(self, pull_request: hosting.PullRequest) -> None:
         pull_request.is_draft = True
         pull_request.tell("opened")
@@ -295,7 +312,7 @@ class TestWhatIsAnalysed:
         assert row().judged_sha == ""
 
         run = claim_next_run(now=datetime.now(UTC))
-        end_run(run, RunStatus.FAILED, error="There is no branch gone.")
+        runs.end_run(run, RunStatus.FAILED, error="There is no branch gone.")
 
         assert (row().judged_sha, row().gate_result, row().score) == (row().head_sha, "pass", None)
         assert row().verdict["notes"] == ["There is no branch gone."]
