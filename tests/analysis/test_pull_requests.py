@@ -148,6 +148,18 @@ class TestVerdict:
 
         assert (row().gate_result, row().blocking_count, row().verdict["gates"]) == ("pass", 0, [])
 
+    def test_a_change_that_breaks_the_policy_file_is_told_so(
+        self, pull_request: hosting.PullRequest, shop: GitRepository
+    ) -> None:
+        push(shop, {".techdebt.yml": "gates: [\n", "shop/prices.py": None})
+        pull_request.tell("opened")
+
+        judge_next()
+
+        assert row().gate_result == "pass"
+        (note,) = row().verdict["notes"]
+        assert note.startswith("This change leaves a policy file that cannot be used; once it is merged,")
+
     def test_an_expired_exception_is_reported_and_excuses_nothing(
         self, pull_request: hosting.PullRequest, shop: GitRepository
     ) -> None:
