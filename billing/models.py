@@ -59,6 +59,18 @@ class Plan(models.Model):
 
     class Meta:
         ordering: ClassVar = ["rank"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(price_monthly__gte=0, price_annual__gte=0),
+                name="plan_prices_not_below_zero",
+                violation_error_message="A price is never below zero.",
+            ),
+            models.CheckConstraint(
+                condition=Q(max_repos__gte=-1, max_members__gte=-1, max_orgs__gte=-1, ai_credits_per_month__gte=-1),
+                name="plan_limits_count_or_are_none",
+                violation_error_message="A limit is a number from 0 up, or -1 for none.",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
