@@ -14,6 +14,7 @@ from billing.prices import price_id_of
 from billing.proration import Proration, prorate
 from billing.providers import Provider, provider_for
 from billing.services.cancellations import is_ordered
+from billing.services.keys import moment
 from billing.services.provisioning import current_subscription
 from billing.services.subscriptions import Overtaken, now_in_seconds, record_subscription, save_change
 from config.errors import Conflict, InvalidInput, NotAllowed
@@ -22,7 +23,6 @@ from organizations import audit
 from organizations.models import Organization
 
 MOST_ATTEMPTS = 3
-SAME_ACT_SECONDS = 60
 
 
 class NotPaid(NotAllowed):
@@ -96,7 +96,7 @@ def cancel(*, organization: Organization, by: User) -> Subscription:
     if subscription.cancel_at_period_end:
         return subscription
     client = provider_for(subscription.provider)
-    fact = client.cancel_at_period_end(subscription.external_id, key=_key(f"cancel:{_moment()}", subscription))
+    fact = client.cancel_at_period_end(subscription.external_id, key=_key(f"cancel:{moment()}", subscription))
     _mark(subscription, fact, ends=True, client=client)
     audit.record(organization=organization, actor=by, action="subscription.cancelled", subject=subscription.plan_id)
     return _fresh(subscription)
@@ -111,7 +111,7 @@ def reactivate(*, organization: Organization, by: User) -> Subscription:
     if is_ordered(subscription):
         raise EndsAlready
     client = provider_for(subscription.provider)
-    fact = client.keep(subscription.external_id, key=_key(f"keep:{_moment()}", subscription))
+    fact = client.keep(subscription.external_id, key=_key(f"keep:{moment()}", subscription))
     _mark(subscription, fact, ends=False, client=client)
     audit.record(organization=organization, actor=by, action="subscription.reactivated", subject=subscription.plan_id)
     return _fresh(subscription)
@@ -200,12 +200,6 @@ def _record(subscription: Subscription, fact: SubscriptionFact, client: Provider
 
 def _fresh(subscription: Subscription) -> Subscription:
     return Subscription.objects.select_related("plan").get(pk=subscription.pk)
-
-
-def _moment() -> int:
-    """What calls that are repeated at once have in common. A provider answers a key that it has failed for with that
-    failure for a day; a later try needs another one, and does no harm, since both acts only say how it shall be."""
-    return int(now_in_seconds().timestamp()) // SAME_ACT_SECONDS
 
 
 def _key(act: str, subscription: Subscription) -> str:
