@@ -9,10 +9,11 @@ from django.utils import timezone
 from accounts.models import User
 from billing.facts import SubscriptionFact
 from billing.locks import lock_organization, lock_subscription
-from billing.models import BillingCycle, Plan, Subscription, SubscriptionStatus
+from billing.models import LIVE, BillingCycle, Plan, Subscription, SubscriptionStatus
 from billing.prices import price_id_of
 from billing.proration import Proration, prorate
 from billing.providers import Provider, provider_for
+from billing.providers.base import UnknownAtProvider
 from billing.services.cancellations import is_ordered
 from billing.services.keys import moment
 from billing.services.provisioning import current_subscription
@@ -164,23 +165,33 @@ def _figures(subscription: Subscription, plan: Plan, cycle: BillingCycle, at: da
 
 
 def _mark(subscription: Subscription, fact: SubscriptionFact | None, *, ends: bool, client: Provider) -> None:
-    if fact is None:
-        _mark_here(subscription, ends)
-    else:
+    if fact:
         _record(subscription, fact, client)
+    elif ends:
+        _mark_here(subscription, SubscriptionStatus.CANCELLING)
+    else:
+        _mark_here(subscription, _status_there(subscription, client))
+
+
+def _status_there(subscription: Subscription, client: Provider) -> SubscriptionStatus:
+    # While it ran out, our mark hid whether it is paid, and whether the payer has ended it there meanwhile.
+    try:
+        return client.fetch_subscription(subscription.external_id).status
+    except UnknownAtProvider:  # reconciliation decides about such a one
+        return SubscriptionStatus.ACTIVE
 
 
 @atomic_with_retries
-def _mark_here(subscription: Subscription, ends: bool) -> None:
+def _mark_here(subscription: Subscription, status: SubscriptionStatus) -> None:
     # The provider knows no cancellation at the period's end, so the mark stands here alone.
     lock_organization(subscription.organization_id)
     row = lock_subscription(subscription.provider, subscription.external_id)
     if row is None or not row.is_live:
         raise NoSubscription
-    if not ends and is_ordered(row):
+    ends = status == SubscriptionStatus.CANCELLING
+    if not ends and (is_ordered(row) or status not in LIVE):
         raise EndsAlready
-    row.cancel_at_period_end = ends
-    row.status = SubscriptionStatus.CANCELLING if ends else SubscriptionStatus.ACTIVE
+    row.status, row.cancel_at_period_end = status, ends
     save_change(row)
 
 
