@@ -33,6 +33,15 @@ class CheckoutOrder:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlanChangeOrder:
+    """What is changed to, and where a payer who has to approve it returns to."""
+
+    price_id: str
+    approved_url: str
+    cancel_url: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanChange:
     """What a change of plan led to: the new state at once, or an address where the payer must approve it."""
 
@@ -71,7 +80,7 @@ class Provider(Protocol):
         """Take back `cancel_at_period_end`: the new state, or None as there."""
         ...
 
-    def change_plan(self, subscription_id: str, price_id: str, *, at: datetime, key: str) -> PlanChange:
+    def change_plan(self, subscription_id: str, order: PlanChangeOrder, *, at: datetime, key: str) -> PlanChange:
         """Move to another price, prorated at `at`."""
         ...
 

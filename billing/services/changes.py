@@ -10,10 +10,11 @@ from accounts.models import User
 from billing.facts import SubscriptionFact
 from billing.locks import lock_organization, lock_subscription
 from billing.models import LIVE, BillingCycle, Plan, Subscription, SubscriptionStatus
+from billing.pages import plan_page
 from billing.prices import price_id_of
 from billing.proration import Proration, prorate
 from billing.providers import Provider, provider_for
-from billing.providers.base import UnknownAtProvider
+from billing.providers.base import PlanChangeOrder, UnknownAtProvider
 from billing.services.cancellations import is_ordered
 from billing.services.keys import moment
 from billing.services.provisioning import current_subscription
@@ -134,13 +135,21 @@ def change_plan(*, organization: Organization, plan: Plan, cycle: BillingCycle, 
     client = provider_for(subscription.provider)
     price_id = price_id_of(subscription.provider, plan, cycle)
     key = _key(f"change:{price_id}:{int(at.timestamp())}", subscription)
-    change = client.change_plan(subscription.external_id, price_id, at=at, key=key)
+    change = client.change_plan(subscription.external_id, _order(organization, price_id), at=at, key=key)
     if change.fact:
         _record(subscription, change.fact, client)
     move = PlanMove(subscription.plan, plan, _figures(subscription, plan, cycle, at), change.approval_url)
     details = {"from": subscription.plan_id, "to": plan.pk, "cycle": str(cycle), "approved": not change.approval_url}
     audit.record(organization=organization, actor=by, action="subscription.plan_changed", details=details)
     return move
+
+
+def _order(organization: Organization, price_id: str) -> PlanChangeOrder:
+    return PlanChangeOrder(
+        price_id=price_id,
+        approved_url=plan_page(organization, after="approved"),
+        cancel_url=plan_page(organization, after="left"),
+    )
 
 
 def _require_other(subscription: Subscription, plan: Plan, cycle: BillingCycle) -> None:

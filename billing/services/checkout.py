@@ -2,11 +2,11 @@
 
 import hashlib
 
-from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
 from billing.models import BillingCycle, PaymentProvider, Plan, Subscription
+from billing.pages import plan_page
 from billing.prices import price_id_of
 from billing.providers import provider_for
 from billing.providers.base import CheckoutOrder
@@ -45,8 +45,8 @@ def start_checkout(
         organization_id=str(organization.pk),
         email=buyer.email,
         price_id=price_id_of(provider, plan, cycle),
-        success_url=f"{_plan_page(organization)}?checkout=paid",
-        cancel_url=f"{_plan_page(organization)}?checkout=left",
+        success_url=plan_page(organization, after="paid"),
+        cancel_url=plan_page(organization, after="left"),
         customer_id=latest.customer_id if latest else "",
     )
     return client.create_checkout(order, key=_key(order, latest))
@@ -59,14 +59,9 @@ def open_portal(*, organization: Organization) -> str:
     moment = int(timezone.now().timestamp()) // SAME_CHECKOUT_SECONDS
     return client.portal_url(
         subscription.customer_id,
-        return_url=_plan_page(organization),
+        return_url=plan_page(organization),
         key=f"portal:{subscription.pk}:{subscription.version}:{moment}",
     )
-
-
-def _plan_page(organization: Organization) -> str:
-    """The page of the front end that people come back to."""
-    return f"{settings.APP_URL}/orgs/{organization.pk}/plan"
 
 
 def _key(order: CheckoutOrder, latest: Subscription | None) -> str:

@@ -155,6 +155,17 @@ class TestChangePlan:
         organization.refresh_from_db()
         assert organization.plan_id == "pro"
 
+    def test_the_payer_comes_back_from_the_wallet_to_the_plan_page(
+        self, as_owner, organization, to_team, by_wallet, walletpay, settings
+    ):
+        as_owner.post(CHANGE, to_team)
+
+        page = f"{settings.APP_URL}/orgs/{organization.pk}/plan"
+        assert walletpay.changes[-1].body == {
+            "plan_id": "P-TEAM-MONTHLY",
+            "application_context": {"return_url": f"{page}?checkout=approved", "cancel_url": f"{page}?checkout=left"},
+        }
+
     @pytest.mark.parametrize("url", [CHANGE, PREVIEW])
     def test_the_same_plan_and_cycle_is_no_change(self, as_owner, to_team, by_card, url):
         assert as_owner.post(url, {**to_team, "planId": "pro"}).status_code == 400
