@@ -17,7 +17,7 @@ class ProviderNotConfigured(Unavailable):
 class UnknownAtProvider(ProviderFailed):
     """The provider answered that it has no such object."""
 
-    message = "The payment provider does not know this subscription"
+    message = "The payment provider does not know this subscription, customer or price; nothing was changed"
 
 
 @dataclass(frozen=True, kw_only=True)

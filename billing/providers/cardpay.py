@@ -163,6 +163,7 @@ class Cardpay:
             answer: Any = self.client.raw_request(method, path, **params, **options)
         except stripe.InvalidRequestError as error:
             if error.code == MISSING or error.http_status == 404:
+                log.info("unknown_at_provider", provider=str(self.name), param=error.param)
                 raise UnknownAtProvider from error
             raise _refused(error) from error
         except stripe.StripeError as error:

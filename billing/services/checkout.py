@@ -1,6 +1,7 @@
 """Buying a plan, and the provider's page where the customer manages the payment."""
 
 import hashlib
+from dataclasses import replace
 
 from django.utils import timezone
 
@@ -9,7 +10,7 @@ from billing.models import BillingCycle, PaymentProvider, Plan, Subscription
 from billing.pages import plan_page
 from billing.prices import price_id_of
 from billing.providers import provider_for
-from billing.providers.base import CheckoutOrder
+from billing.providers.base import CheckoutOrder, UnknownAtProvider
 from billing.services.changes import require_paid
 from billing.services.provisioning import current_subscription
 from config.errors import Conflict, InvalidInput
@@ -49,6 +50,13 @@ def start_checkout(
         cancel_url=plan_page(organization, after="left"),
         customer_id=latest.customer_id if latest else "",
     )
+    try:
+        return client.create_checkout(order, key=_key(order, latest))
+    except UnknownAtProvider:
+        if not order.customer_id:
+            raise
+    # The customer of the former subscription was deleted there: the buyer begins as a new one.
+    order = replace(order, customer_id="")
     return client.create_checkout(order, key=_key(order, latest))
 
 
