@@ -49,6 +49,7 @@ class Migration(migrations.Migration):
                 ('external_id', models.CharField(max_length=120)),
                 ('customer_id', models.CharField(blank=True, db_index=True, max_length=120)),
                 ('cycle', models.CharField(choices=[('monthly', 'Monthly'), ('annual', 'Annual')], max_length=8)),
+                ('amount', models.DecimalField(blank=True, decimal_places=2, max_digits=8, null=True)),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('active', 'Active'), ('cancelling', 'Cancelling'), ('past_due', 'Past Due'), ('inactive', 'Inactive'), ('cancelled', 'Cancelled')], max_length=12)),
                 ('cancel_at_period_end', models.BooleanField(default=False)),
                 ('current_period_start', models.DateTimeField(blank=True, null=True)),

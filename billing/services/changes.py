@@ -11,7 +11,7 @@ from billing.facts import SubscriptionFact
 from billing.locks import lock_organization, lock_subscription
 from billing.models import LIVE, BillingCycle, Plan, Subscription, SubscriptionStatus
 from billing.pages import plan_page
-from billing.prices import price_id_of
+from billing.prices import amount_sold, price_id_of
 from billing.proration import Proration, prorate
 from billing.providers import Provider, provider_for
 from billing.providers.base import PlanChangeOrder, UnknownAtProvider
@@ -124,7 +124,8 @@ def preview_change(*, organization: Organization, plan: Plan, cycle: BillingCycl
     subscription = require_paid(organization)
     _require_other(subscription, plan, cycle)
     figures = _figures(subscription, plan, cycle, now_in_seconds())
-    return PlanPreview(subscription.plan, plan, cycle, subscription.price, plan.price(cycle), figures)
+    new_price = amount_sold(subscription.provider, plan, cycle)
+    return PlanPreview(subscription.plan, plan, cycle, subscription.price, new_price, figures)
 
 
 def change_plan(*, organization: Organization, plan: Plan, cycle: BillingCycle, by: User) -> PlanMove:
@@ -165,7 +166,7 @@ def _figures(subscription: Subscription, plan: Plan, cycle: BillingCycle, at: da
         raise NoSubscription
     return prorate(
         price=subscription.price,
-        new_price=plan.price(cycle),
+        new_price=amount_sold(subscription.provider, plan, cycle),
         start=start,
         end=end,
         at=at,

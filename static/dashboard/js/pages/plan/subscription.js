@@ -37,7 +37,7 @@ function price(subscription, plan) {
   if (plan.priceMonthly === 0) return h("span", { class: "soft" }, `for up to ${count(plan.limits.maxRepos, "repository", "repositories")}`);
   if (!isLive(subscription)) return null;
   const isAnnual = subscription.billingCycle === "annual";
-  return h("span", { class: "soft" }, `${money(isAnnual ? plan.priceAnnual : plan.priceMonthly)} a ${isAnnual ? "year" : "month"}`);
+  return h("span", { class: "soft" }, `${money(isAnnual ? subscription.priceAnnual : subscription.priceMonthly)} a ${isAnnual ? "year" : "month"}`);
 }
 
 function warning({ status, provider, currentPeriodEnd }) {
