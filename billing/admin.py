@@ -50,6 +50,10 @@ class PriceAdmin(StaffAdmin):
     search_fields: ClassVar = ["external_id"]
     list_select_related: ClassVar = ["plan"]
 
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Whoever bought at a price goes on naming it, and an unknown one fails their every event."""
+        return False
+
 
 @admin.register(Subscription)
 class SubscriptionAdmin(ReadOnlyAdmin):

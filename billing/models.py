@@ -101,6 +101,11 @@ class Price(BaseModel):
             models.UniqueConstraint(
                 fields=["provider", "plan", "cycle"], condition=Q(is_current=True), name="price_current_once"
             ),
+            models.CheckConstraint(
+                condition=Q(amount__gte=0),
+                name="price_not_below_zero",
+                violation_error_message="A price is never below zero.",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -115,7 +115,7 @@ class Migration(migrations.Migration):
                 ('plan', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prices', to='billing.plan')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('provider', 'external_id'), name='price_once_per_provider'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('provider', 'plan', 'cycle'), name='price_current_once')],
+                'constraints': [models.UniqueConstraint(fields=('provider', 'external_id'), name='price_once_per_provider'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('provider', 'plan', 'cycle'), name='price_current_once'), models.CheckConstraint(condition=models.Q(('amount__gte', 0)), name='price_not_below_zero', violation_error_message='A price is never below zero.')],
             },
         ),
         migrations.AddIndex(

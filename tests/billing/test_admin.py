@@ -1,13 +1,14 @@
 """What staff see of billing and credits, and what they may do."""
 
 from decimal import Decimal
+from typing import ClassVar
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from billing.facts import PaymentFact
-from billing.models import Plan
+from billing.models import Plan, Price
 from billing.services.inflow import record
 from credits.models import CreditAccount, CreditEntry
 from credits.selectors import balance_of
@@ -123,6 +124,29 @@ class TestPlans:
 
         free = Plan.objects.get(pk="free")
         assert (free.price_monthly, free.price_annual, free.max_repos) == (0, 0, 3)
+
+
+class TestPrices:
+    FORM: ClassVar = {
+        "provider": "cardpay", "external_id": "price_1", "plan": "pro", "cycle": "monthly", "amount": "29",
+        "is_current": "on",
+    }  # fmt: skip
+
+    def test_one_is_added_and_never_below_zero(self, as_staff):
+        refused = as_staff.post("/admin/billing/price/add/", {**self.FORM, "amount": "-29"})
+
+        assert "A price is never below zero." in refused.content.decode()
+        assert as_staff.post("/admin/billing/price/add/", self.FORM).status_code == 302
+        assert Price.objects.get().amount == 29
+
+    def test_none_is_deleted_since_subscriptions_go_on_naming_it(self, as_staff):
+        as_staff.post("/admin/billing/price/add/", self.FORM)
+        price = Price.objects.get()
+
+        assert as_staff.post(f"/admin/billing/price/{price.pk}/delete/", {"post": "yes"}).status_code == 403
+        form = {"action": "delete_selected", "_selected_action": [str(price.pk)], "post": "yes"}
+        as_staff.post("/admin/billing/price/", form)
+        assert Price.objects.exists()
 
 
 class TestGrant:
