@@ -26,7 +26,7 @@ from analysis.supervision import fork_child, kill_group
 
 SECONDS_PER_FILE = 5.0
 CHUNK_BYTES = 400_000
-FILES_PER_CHILD = 500
+FILES_PER_CHILD = 5_000  # a parser does not grow with them; what a library should leak ends with it
 CHILD_MEMORY_BYTES = 4 * 1024**3
 FRAME = struct.Struct(">I")
 

@@ -109,6 +109,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Database: SQLite in WAL without set-up, PostgreSQL by DATABASE_URL
 DATABASES = {"default": Env.db_url_config(env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}"))}
 ON_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
+DATABASES["default"]["CONN_MAX_AGE"] = 60
 if ON_SQLITE:
     DATABASES["default"]["ENGINE"] = "config.sqlite"
     # IMMEDIATE takes the write lock at once: a read that later writes would otherwise fail with "database is locked".
@@ -120,7 +121,6 @@ if ON_SQLITE:
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
 else:
     DATABASES["default"]["ENGINE"] = "config.postgresql"
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 5,

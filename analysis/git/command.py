@@ -54,6 +54,8 @@ _CONFIG: tuple[tuple[str, str], ...] = (
     ("core.bigFileThreshold", "16m"),
     ("core.packedGitWindowSize", "64m"),
     ("core.packedGitLimit", "1g"),
+    # A reader that lives through a whole scan would keep 96 MB of bases, and is no faster for it.
+    ("core.deltaBaseCacheLimit", "8m"),
     # Newer versions of git read attributes from HEAD in a bare repository: a repository could hide its own changes.
     ("attr.tree", EMPTY_TREE),
     ("credential.helper", ""),

@@ -10,6 +10,7 @@ Nothing but the names of the parts is told; why a part is down stands in the log
 import os
 from collections.abc import Callable
 from pathlib import Path
+from shutil import disk_usage
 
 import structlog
 from django.conf import settings
@@ -23,6 +24,7 @@ from redis.exceptions import RedisError
 from config.models import new_id
 
 PROBE_SECONDS = 1
+LEAST_ROOM_BYTES = 1024 * 1024
 
 log = structlog.get_logger("health")
 
@@ -50,6 +52,14 @@ def _passes(part: str, check: Callable[[], None]) -> bool:
 def _check_database() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
+    if connection.vendor == "sqlite":
+        _check_room(Path(connection.settings_dict["NAME"]).parent)
+
+
+def _check_room(folder: Path) -> None:
+    """SQLite still reads from a full disk."""
+    if disk_usage(folder).free < LEAST_ROOM_BYTES:
+        raise OSError("the disk of the database is full")
 
 
 def _check_cache() -> None:
