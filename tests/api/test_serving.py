@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,22 +24,9 @@ pytestmark = pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="al
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Any]:
     """The real service on an empty SQLite file: the process and its address."""
-    with served(tmp_path) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The same, for tests that leave it alive: its address."""
-    with served(tmp_path_factory.mktemp("service")) as (_, address):
-        yield address
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[Any]:
     port = servers.free_port()
-    env = {**os.environ, "VAR_DIR": str(folder), "PORT": str(port), "LOG_LEVEL": "ERROR"}
-    env |= {"DATABASE_URL": f"sqlite:///{folder}/db.sqlite3", "REDIS_URL": ""}
+    env = {**os.environ, "VAR_DIR": str(tmp_path), "PORT": str(port), "LOG_LEVEL": "ERROR"}
+    env |= {"DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3", "REDIS_URL": ""}
     process = subprocess.Popen(
         [sys.executable, "manage.py", "serve"],
         cwd=CHECKOUT,
@@ -69,29 +55,22 @@ def session_leaders_of(process: "subprocess.Popen[bytes]") -> list[int]:
     return [int(child) for child in children]
 
 
-@pytest.mark.parametrize(
-    ("line", "status"),
-    [
-        ("POST /v1/orgs", 401),
-        ("POST /v1/nothing", 404),
-        ("POST /v1/plans", 405),
-        ("POST /v1/auth/login", 415),
-        ("GET /v1/plans", 200),
-    ],
-)
-def test_an_answer_before_the_body_has_come_leaves_the_connection_open(
-    shared_service: str, line: str, status: int
-) -> None:
-    head = f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
-    parts = urlsplit(shared_service)
-    with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
-        connection.sendall(head.encode())
-        time.sleep(0.3)
-        connection.sendall(b"{}")
-        assert answered(connection) == status
+REFUSED = {"POST /v1/orgs": 401, "POST /v1/nothing": 404, "POST /v1/plans": 405, "POST /v1/auth/login": 415}
 
-        connection.sendall(b"GET /v1/plans HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        assert answered(connection) == 200
+
+def test_an_answer_before_the_body_has_come_leaves_the_connection_open(service: Any) -> None:
+    _, address = service
+    parts = urlsplit(address)
+    for line, status in (REFUSED | {"GET /v1/plans": 200}).items():
+        head = f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
+        with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+            connection.sendall(head.encode())
+            time.sleep(0.3)
+            connection.sendall(b"{}")
+            assert answered(connection) == status
+
+            connection.sendall(b"GET /v1/plans HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert answered(connection) == 200
 
 
 def answered(connection: socket.socket) -> int:
