@@ -285,3 +285,9 @@ def test_a_foreign_key_in_sql_has_an_index_of_its_own_but_in_postgresql(key, cou
         "a.py": "def f(cur, van):\n    cur.execute('SELECT id FROM parcels WHERE van_id = %s', [van])\n",
     }
     assert len(findings_of(RULE, files)) == count
+
+
+def test_rows_that_are_loaded_for_others_are_found_by_their_keys():
+    source = "def f(x):\n    return Prefetch('orders', queryset=Order.objects.filter(reference=x), to_attr='wanted')"
+    assert lines(RULE, source) == []
+    assert lines(RULE, "def f(x):\n    return list(Order.objects.filter(reference=x))") == [2]

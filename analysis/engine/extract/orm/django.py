@@ -87,6 +87,8 @@ _COMPUTED = re.compile(  # `Lower("email")`, `TruncDate(F("sent_at"))`
     r"(?:\w+\.)*(?:Lower|Upper|Trunc\w*|Extract\w*|Cast|Substr|Left|Right|Length|L?R?Trim|Coalesce|Replace|MD5)\(\s*"
     r"(?:(?:\w+\.)?F\(\s*)?[\"'](\w+)[\"']"
 )
+_PREFETCHED = re.compile(rb"\bPrefetch\([^()]*\Z")
+LONGEST_HEAD = 120  # bytes before a chain that it is given to
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
 
@@ -202,6 +204,8 @@ def _takes_one(chain: Chain) -> bool:
 def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile, *, orm: str = "django") -> None:
     for step in chain.steps:
         _read_step(step, shape, file)
+    if _PREFETCHED.search(file.source, max(0, chain.top.start_byte - LONGEST_HEAD), chain.top.start_byte):
+        shape.filters.append(Filter("other.id", "in"))  # Django adds the keys of the rows that it is loaded for
     if chain.limit and not shape.limit:
         shape.limit, shape.offset = chain.limit, chain.offset
     terminal = shape.terminal or ("slice" if _takes_one(chain) else chain.terminal)
