@@ -79,7 +79,7 @@ _TIMES = re.compile(
 )
 _CHANGED = re.compile(rb"([A-Za-z_][\w.]*)\s*[-+*/]=\s*\d*\.\d+[fd]?\b")
 _ROUNDED = re.compile(rb"(?:\w*[rR]ound\w*|[mM]ath\.\w+|\bint|Decimal|toFixed|BigDecimal\.valueOf)\(\s*\Z")
-_STATISTICS = re.compile(r"(?i)(?:stats?|statistics|histogram|chart|datapoint)$")
+_STATISTICS = re.compile(r"(?i)(?:stats?|statistics|histogram|datapoint)$|chart(?!er)")  # what is drawn is no account
 _EMPTY_FIELD = re.compile(rb"===?\s*(?:\"\"|'')\s*\?\s*\w+\s*:\s*\Z")  # of a form, which sends what was typed
 _ARGUMENT = re.compile(r"(?:^|[.\[(\"'_])([A-Za-z_]\w*)[\"'\])]*\s*$")
 _GETTER = re.compile(r"get_?(?=[A-Z])")
@@ -189,7 +189,7 @@ def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if found[3] is not None and not _SCHEMAS.search(file.source):
         return  # the columns of other libraries are in the index of models
-    if not _is_amount_of(found[1].decode(), assignment, file) or _STATISTICS.search(_owner(assignment, file)):
+    if not _is_amount_of(found[1].decode(), assignment, file):
         return
     yield _mark(assignment, found[1].decode(), (found[2] or found[3]).decode(), file)
 
@@ -283,7 +283,8 @@ def _is_amount_in(path: str) -> bool:
 
 def _is_amount_of(name: str, field: Node, file: SourceFile) -> bool:
     """Whether a field is an amount of money by its own name, or by that of its class."""
-    if not (is_amount(name) or (is_of_a_bill(name) and is_amount(name, _owner(field, file)))):
+    owner = _owner(field, file)
+    if not (is_amount(name) or (is_of_a_bill(name) and is_amount(name, owner))) or _STATISTICS.search(owner):
         return False
     if name.lower().endswith(("price", "prices")) and _PER_UNIT.search(file.source):
         return False
@@ -324,7 +325,10 @@ def _is_no_money(name: str, node: Node, file: SourceFile) -> bool:
 
 
 def _near(node: Node, file: SourceFile) -> bytes:
-    return file.source[max(0, node.start_byte - NEAR) : node.end_byte + NEAR]
+    """The lines around; what stands in another function speaks of something else."""
+    function = file.enclosing_function(node)
+    start, end = (function.start_byte, function.end_byte) if function is not None else (0, len(file.source))
+    return file.source[max(start, node.start_byte - NEAR) : min(end, node.end_byte + NEAR)]
 
 
 def _severity(where: str) -> Severity | None:

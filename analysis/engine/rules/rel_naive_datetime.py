@@ -56,6 +56,8 @@ def is_over(order):
 
 _NOW = {"datetime.datetime.now": 0, "datetime.datetime.fromtimestamp": 1}  # name to the position of the zone
 _NEVER_AWARE = frozenset({"datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp", "datetime.datetime.today"})
+# `now().replace(hour=0)` is as much without a zone as `now()`.
+_SET_BACK = re.compile(r"(?:\s*\.replace\((?![^()]*\btzinfo\b)[^()]*\))+")
 _READS_CLOCK = frozenset({"datetime.datetime.now", "datetime.datetime.today"})
 _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)\b")
 # The reading of the clock as local time is right again as a number of seconds, and right enough as a text for people.
@@ -98,6 +100,7 @@ _NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
 _WRITTEN = re.compile(r"\.strftime\(")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
 _OF_A_MODULE = re.compile(r"[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*now\(\)\s*$")
+_NAMES_CONSTANT = re.compile(rb"\bconst\s+[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*\Z")
 _COMPARED_AS_TEXT = re.compile(r"\.isoformat\([^()\n]*\)\s*[<>]=?\s*[\w(]")
 _LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
 _LOCAL_READINGS = re.compile(
@@ -110,6 +113,7 @@ _DEFAULT = re.compile(rb"(?:default|default_factory|onupdate|insert_default)\s*=
 _SAID_LOCAL = re.compile(rb"(?i)#[^\n]*(?:\blocal time|\bnaive\b)[^\n]*\n(?:\s*#[^\n]*\n)*\s*\Z")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 NEAR = 60  # bytes before a call
+LONGEST_REPLACE = 100  # bytes of a time that is set to an hour
 SAID = 400  # bytes of comments above a statement
 _SAID = re.compile(r"(?:#|//)[^\n]*")
 _TZINFO_POSITION = 7
@@ -124,7 +128,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if not callee.startswith("datetime.") or not _is_naive(call, callee, file):
         return
-    after = file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")
+    after = _text_behind(call, file)
     is_day = callee in _READS_CLOCK and gives_a_day(call, file)
     if _MADE_AWARE.match(after) and not is_day:
         return
@@ -160,6 +164,12 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence=_confidence(call, severity, file),
         data={"form": "cookie"} if is_of_cookie(call, file) else _stays(call, severity, file, is_constant=is_constant),
     )
+
+
+def _text_behind(call: Node, file: SourceFile) -> str:
+    """What is done with a time, without what only sets a part of it."""
+    after = file.source[call.end_byte : call.end_byte + NEAR + LONGEST_REPLACE].decode("utf-8", "replace")
+    return _SET_BACK.sub("", after, count=1) if _SET_BACK.match(after) else after[:NEAR]
 
 
 def look_at_default(given: Node, file: SourceFile) -> Iterator[Mark]:
@@ -246,9 +256,16 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
             f"{file.text(given[0])} names no zone: it is read in the zone of the machine",
             severity=severity,
             confidence="" if severity else "low",
-            data={} if severity else {"form": "stays"},  # mostly an example of a row
+            # Mostly an example of a row; a constant of a module is there for others.
+            data={} if severity or _is_constant_of_script(call, file) else {"form": "stays"},
             suggestion="End the text with `Z` or an offset.",
         )
+
+
+def _is_constant_of_script(call: Node, file: SourceFile) -> bool:
+    """Whether the time is that of a constant of the module: `export const RELEASE = new Date("...")`."""
+    before = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
+    return file.function_of(call) == 0 and _NAMES_CONSTANT.search(before) is not None
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -286,7 +303,7 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
 
 def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the value is turned at once into what is right without a zone, or measures how long something takes."""
-    after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
+    after = _text_behind(call, file)
     if is_span(call, file):
         return True
     if callee in ("datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp") and _WRITTEN_AS_UTC.search(

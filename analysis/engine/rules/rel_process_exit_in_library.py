@@ -64,6 +64,7 @@ _EXITS = {
 _LOGS_AND_EXITS = re.compile(
     r"(?:github\.com/(?:sirupsen/logrus|golang/glog|rs/zerolog/log)|k8s\.io/klog(?:/v2)?)\.(?:Fatal|Exit)\w*"
 )
+_OF_SHELL = frozenset({"exit", "quit"})  # Python has them for who types, and not for code
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/|(^|/)cli-[\w-]+/|(^|/)command-?line/"
@@ -146,7 +147,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         is_given_on = not _ends_well(call, file)
         if is_given_on and (file.language in SCRIPT or not is_parameter(file.arguments(call)[0][0], call, file)):
             return  # it gives on the status that something else had
-        form = "end" if is_end else "named" if is_given_on else "asked"
+        is_of_shell = callee in _OF_SHELL and not is_top
+        form = "end" if is_end else "named" if is_given_on else "shell" if is_of_shell else "asked"
     does = "imports this" if is_top else "calls it"
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever {does}"
     data = {"form": form} if form else {}

@@ -142,7 +142,7 @@ _GO_AGAIN = re.compile(
 )
 _ENDS_IN_GO = re.compile(r"ctx\.(?:Err|Done)\(|\b(?:attempt|deadline)", re.IGNORECASE)
 _NO_ARGUMENTS = re.compile(r"\(\s*\)")
-_NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|count|[-+] ?1\b|depth|left")
+_NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|(?<!ac)(?<!dis)count(?!r(?:y|ies))|[-+] ?1\b|depth|left")
 
 
 def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:

@@ -397,3 +397,14 @@ def test_what_is_given_settings_cannot_go_on_without_them(read, confidence):
     )
     source = f'package conf\nimport ("log"; "os"; "strconv")\n{functions}'
     assert [each.confidence for each in findings_of(RULE, {"conf/conf.go": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("call", "confidences"), [("quit()", ["low"]), ("exit()", ["low"]), ("sys.exit()", []), ("sys.exit(0)", [])]
+)
+def test_what_python_has_for_who_types_is_not_for_code(call, confidences):
+    files = {
+        "shop/rights.py": f"import sys\n\n\ndef check(text):\n    if not text:\n        {call}\n",
+        "shop/start.py": "from shop.rights import check\n\n\ndef begin(text):\n    check(text)\n",
+    }
+    assert [each.confidence for each in findings_of(RULE, files)] == confidences

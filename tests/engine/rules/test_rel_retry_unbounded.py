@@ -492,3 +492,14 @@ def test_a_method_of_go_that_calls_itself_when_another_one_fails(asked, count):
         f"func (m *Mill) turn(key string) error {{\n\t_, err := {asked}\n\treturn err\n}}\n"
     )
     assert [each.line for each in findings_of(RULE, {"mill/a.go": source})] == [6] * count
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("discount_of", 1), ("account_balance", 1), ("retry_count", 0), ("country_of", 1)]
+)
+def test_an_account_is_no_count(name, count):
+    source = (
+        f"class Bank:\n    def {name}(self, key):\n        try:\n            return self.client.get(key)\n"
+        f"        except TimeoutError:\n            return self.{name}(key)\n"
+    )
+    assert len(lines_of(RULE, source)) == count
