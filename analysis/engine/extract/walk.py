@@ -284,8 +284,8 @@ class Walk:
         count.nested += 1
 
     def _deeper(self, kind: str, node: Node, start: int, scope: Scope, nesting: int = 1) -> Scope:
-        """Open a control structure. Beyond four levels a guard clause does not count as a level: an `if` that only leaves,
-        in front of what it guards. As the last of its block it is what all the levels around are for."""
+        """Open a control structure. Beyond four levels a guard clause does not count as a level: an `if` that only
+        leaves, in front of what it guards. As the last of its block it is what all the levels around are for."""
         inner = self._open(kind, node, start, scope)
         inner.nesting += nesting
         depth = scope.depth + 1

@@ -100,6 +100,7 @@ _WITH_A_TIME = re.compile(  # of which it becomes one: what was paid for so many
     r"(?i)[+-]\s*(?:\w+[._])*\w*(?:time|duration|seconds|minutes|hours|days|timestamp)\b"
     r"|\w*(?:time|duration|seconds|minutes|hours|days|timestamp)\s[+-]\s"
 )
+_OF_TOKENS = re.compile(r"(?i)\bformat_?(?:ether|units)\(|\bfrom_?wei\(")  # which no bank rounds
 _ROUNDS = re.compile(r"(?i)cents|round|minor|decimal|quantize|money|format|tofixed")
 _REDUCES = re.compile(rb"\.reduce\([^()]*\Z")
 _OF_A_PICTURE = re.compile(rb"java\.awt|javafx\.|\bcanvas\b|\bpixels?\b|\bBufferedImage\b|\bshader", re.IGNORECASE)
@@ -144,7 +145,7 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # which of two is the lower
     if any(_ROUNDS.search(file.callee(each)) for each in _calls_around(call)):
         return  # it becomes cents again, or a text
-    if _WITH_A_TIME.search(_around(call, file)):
+    if _WITH_A_TIME.search(_around(call, file)) or _OF_TOKENS.search(text):
         return
     name = _GETTER.sub("", found[1]) if found is not None else ""
     is_money = is_amount(name) or is_asked_total(name, text)
@@ -225,7 +226,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """In code that bills people it is critical."""
     if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _INVENTED.search(place.path):
         return None
-    return place.finding(mark) if mark.data else place.finding(mark, severity=_severity(place.path))
+    severity = None if mark.data else _severity(place.path)
+    return place.finding(mark, severity=severity) if severity else place.finding(mark)
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -338,7 +340,9 @@ def _severity(where: str) -> Severity | None:
 def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
     message = f"`{name}` is an amount of money in a `{kind}`"
     is_sure = _is_of_money(field, file)
-    return file.mark(RULE.id, field, message, confidence="" if is_sure else "low", suggestion=_FIX[file.language])
+    # What is only handed on may never be added up.
+    severity, confidence = ("", "") if is_sure else ("info", "low")
+    return file.mark(RULE.id, field, message, severity=severity, confidence=confidence, suggestion=_FIX[file.language])
 
 
 def _is_of_money(field: Node, file: SourceFile) -> bool:

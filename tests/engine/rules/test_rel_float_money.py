@@ -332,3 +332,17 @@ def test_cents_of_another_function_say_nothing():
 def test_a_table_of_wages_is_one_of_money():
     table = "CREATE TABLE salaries (\n  id BIGINT PRIMARY KEY,\n  tax REAL\n);\n"
     assert [each.line for each in findings_of(RULE, {"db/schema.sql": table})] == [3]
+
+
+@pytest.mark.parametrize(
+    ("given", "count"), [("formatEther(sale.amount)", 0), ("sale.amount", 1), ("formatUnits(sale.price, 18)", 0)]
+)
+def test_what_a_chain_counts_is_no_money_of_a_bank(given, count):
+    source = f"export const worth = (sale) => {{\n  return Number.parseFloat({given});\n}};\n"
+    assert len(findings_of(RULE, {"src/sales.ts": source})) == count
+
+
+def test_what_is_only_handed_on_is_worth_knowing():
+    source = "package a\n\ntype View struct {\n\tPrice float64\n}\n"
+    (finding,) = findings_of(RULE, {"shop/view.go": source})
+    assert (finding.confidence, finding.severity) == ("low", "info")
