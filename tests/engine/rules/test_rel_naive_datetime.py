@@ -574,3 +574,20 @@ def test_a_time_that_is_set_to_an_hour_has_no_zone_yet(done, flagged):
 )
 def test_a_constant_of_script_is_there_for_others(source, count):
     assert len(findings_of(RULE, {"src/times.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ({"shop/settings.py": "USE_TZ = False\n"}, ("low", "info")),
+        ({"shop/settings.py": "USE_TZ = True\n"}, ("high", "warning")),
+        ({"shop/settings.py": "USE_TZ = False\n", "shop/live.py": "USE_TZ = True\n"}, ("high", "warning")),
+        ({}, ("high", "warning")),
+    ],
+)
+def test_a_project_of_django_may_keep_all_its_times_without_a_zone(says, told):
+    source = (
+        "from datetime import datetime\ndef f(order):\n    order.created_at = datetime.utcnow()\n    order.save()\n"
+    )
+    (finding,) = findings_of(RULE, {"shop/orders.py": source, **says})
+    assert (finding.confidence, finding.severity) == told

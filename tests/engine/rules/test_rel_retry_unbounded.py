@@ -503,3 +503,20 @@ def test_an_account_is_no_count(name, count):
         f"        except TimeoutError:\n            return self.{name}(key)\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("asks", "counts", "count"),
+    [
+        ("if not left: raise LostError", "left -= 1", 0),
+        ("if left == 0: raise LostError", "left -= 1", 0),
+        ("note(left)", "left -= 1", 1),
+        ("if not left: raise LostError", "note(left)", 1),
+    ],
+)
+def test_what_is_counted_down_ends(asks, counts, count):
+    source = (
+        "def load(left):\n    while True:\n        try:\n            return requests.get(URL)\n"
+        f"        except ConnectionError:\n            pass\n        {asks}\n        {counts}\n        time.sleep(2)\n"
+    )
+    assert len(lines_of(RULE, source)) == count
