@@ -289,7 +289,7 @@ class Walk:
         inner = self._open(kind, node, start, scope)
         inner.nesting += nesting
         depth = scope.depth + 1
-        if depth > DEEP and kind == "if" and self.dialect.is_guard(node) and _is_followed(node):
+        if depth > DEEP and kind == "if" and self._is_guard(node):
             return inner
         inner.depth = depth
         draft = scope.function
@@ -298,6 +298,9 @@ class Walk:
             if depth == DEEP + 1:
                 draft.nesting_node = node
         return inner
+
+    def _is_guard(self, node: Node) -> bool:
+        return self.dialect.is_guard(node) and (_is_followed(node) or self.dialect.asks_for_error(node))
 
     def _count_booleans(self, nodes: list[Node]) -> None:
         """Each logical operator is a decision; a run of like ones in one expression costs a reader one.

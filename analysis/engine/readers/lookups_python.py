@@ -35,7 +35,7 @@ _QUERY = re.compile(
 # A row that the program names itself, `filter(name=settings.ROBOT)`, was mostly put there when it was set up.
 _NAMED_ROW = re.compile(
     r"\.objects(?:\.\w+\(\))*\.(?:filter|get)\(\s*(?:\w+\s*=\s*"
-    r"(?:[\"'][^\"'\n]*[\"']|True|False|-?\d+|(?:\w+\.)*[A-Z][A-Z\d_]*)\s*,?\s*)+\)"
+    r"(?:[\"'][^\"'\n]*[\"']|True|False|-?\d+|(?:\w+\.)*[A-Z][A-Z\d_]*)\s*,?\s*)+\)\s*\.first\("
 )
 _OF_RESULT = re.compile(r"\w+\.(?:(?:scalars|unique|mappings)\(\)\.)*(?:first|one_or_none|scalar_one_or_none)")
 _WHERE = re.compile(r"(?i)\bwhere\b")
@@ -115,7 +115,7 @@ def _taken_by_name(call: Node, name: str, used: Use, confidence: str, file: Sour
         if not used.text.startswith("[0]"):
             return
         message = f"`{name}` may hold no row: `{short(callee)}` gave it, and `{name}[0]` of nothing fails"
-    if _NAMED_ROW.search(file.text(call)):
+    if _is_named_row(call, file):
         yield Missing(used.node, message, confidence="low", data=ASKED)
         return
     yield Missing(used.node, message, confidence="low" if confidence == "low" else "medium")
@@ -188,7 +188,12 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
     if any(map(before[-NEAR:].__contains__, checks)):
         return ""
-    return "medium" if _NAMED_ROW.search(receiver) else "high"
+    return "medium" if _is_named_row(call, file) else "high"
+
+
+def _is_named_row(call: Node, file: SourceFile) -> bool:
+    """Whether one row is asked for that the program names itself; the newest of many is another matter."""
+    return _NAMED_ROW.search(file.text(call)) is not None
 
 
 def _always_answers(call: Node, file: SourceFile) -> bool:

@@ -939,3 +939,8 @@ def test_a_row_that_the_program_names_itself_was_put_there_mostly(asked, confide
         f"    user = User.objects.filter({asked}).first()\n    return user.id\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"shop/users.py": source})] == confidences
+
+
+def test_the_newest_of_many_rows_is_none_that_the_program_names():
+    source = "def newest():\n    return Rate.objects.filter(is_real=True).last().value\n"
+    assert [each.confidence for each in findings_of(RULE, {"shop/rates.py": source})] == ["high"]
