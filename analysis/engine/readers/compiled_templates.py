@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import assigned_values, is_parameter
+from analysis.engine.readers.reading import assigned_values, given_values, is_parameter, text_before
 
 COMPILERS = frozenset(
     """jinja2.Template mako.template.Template django.template.Template ejs.compile handlebars.compile pug.compile
@@ -18,6 +18,7 @@ _QUOTED = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`$]*`")
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _FILLED = re.compile(r"\$\{|\b[fF][\"']")
 _READING = frozenset("readFileSync readFile read_text open read Path join resolve dirname str String".split())
+_OF_MODULE = frozenset({"__dirname", "__file__", "encoding"})
 _NAME = re.compile(r"[A-Za-z_]\w*")
 STEPS = 2  # from a name to what it was given
 
@@ -43,6 +44,16 @@ def _is_fixed(value: Node, call: Node, file: SourceFile, steps: int) -> bool:
         return False
     if value.type in ("attribute", "member_expression", "selector_expression", "subscript", "subscript_expression"):
         return _NAME.match(plain) is not None and plain.partition(".")[0] in file.bindings
-    names = (name for name in _NAME.findall(plain) if name not in _READING)
-    given = [each for name in names for each in assigned_values(name, call, file)]
-    return not given or (steps > 0 and all(_is_fixed(each, call, file, steps - 1) for each in given))
+    names = (name for name in _NAME.findall(plain.replace('""', "")) if name not in _READING)
+    return all(_is_constant(name, call, file, steps) for name in names)
+
+
+def _is_constant(name: str, call: Node, file: SourceFile, steps: int) -> bool:
+    """Whether a name is imported, or the function or the file gives it nothing but fixed texts. One that gets its value
+    with others, `text, err := load()`, is none."""
+    if name in file.bindings or name in _OF_MODULE:
+        return True
+    given = assigned_values(name, call, file)
+    if not given and re.search(rf"(?<![\w.]){name}\b", text_before(call, file)) is None:
+        given = given_values(name, file)
+    return bool(given) and steps > 0 and all(_is_fixed(each, call, file, steps - 1) for each in given)

@@ -314,7 +314,7 @@ def test_a_client_of_what_a_timetable_runs(timetable, count):
 )
 def test_a_template_that_is_the_same_for_all_requests(template, count):
     source = (
-        "const ejs = require('ejs');\nconst fs = require('fs');\nconst app = require('express')();\n"
+        "const ejs = require('ejs'), fs = require('fs');\nconst CARD = '<b></b>';\nconst app = require('express')();\n"
         f"app.get('/x', async (req, res) => {{\n  const card = {template};\n  res.send(card);\n}});\n"
     )
     assert lines("src/app.js", source) == [5] * count
@@ -331,7 +331,9 @@ def test_a_template_that_is_the_same_for_all_requests(template, count):
     ],
 )
 def test_a_template_of_jinja(body, count):
-    source = f"from jinja2 import Template\n\n@app.get('/x')\ndef show(name):\n    {body}\n"
+    source = (
+        f"from jinja2 import Template\nCARD = '<b>{{{{ name }}}}</b>'\n@app.get('/x')\ndef show(name):\n    {body}\n"
+    )
     assert len(lines("app/views.py", source)) == count
     assert lines("app/views.py", source.replace("jinja2", "string")) == []
 
@@ -342,12 +344,14 @@ def test_a_template_of_jinja(body, count):
         ('template.Must(template.New("a").Parse("<b>{{.}}</b>"))', 1),
         ('template.Must(template.New("a").Funcs(all).Parse(card))', 1),
         ('template.Must(template.New("a").Parse(r.FormValue("text")))', 0),
+        ('template.Must(template.New("a").Parse(text))', 0),
     ],
 )
 def test_a_template_of_go(built, count):
     source = (
         'package a\n\nimport (\n\t"html/template"\n\t"net/http"\n)\n\n'
-        f"func card(w http.ResponseWriter, r *http.Request) {{\n\tpage := {built}\n\tpage.Execute(w, nil)\n}}\n"
+        "const card = `<b>{{.}}</b>`\n\nfunc show(w http.ResponseWriter, r *http.Request) {\n\ttext, err := load(r)\n"
+        f"\tpage := {built}\n\tpage.Execute(w, nil)\n}}\n"
     )
     assert len(lines("a/card.go", source)) == count
 
