@@ -9,7 +9,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.readers import loop_reads, serialized_rows
-from analysis.engine.readers.loop_calls import goes_through_one
+from analysis.engine.readers.loop_calls import goes_through_few
 from analysis.engine.readers.loop_reads import ANNOTATED
 from analysis.engine.readers.serialized_rows import Served
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -92,7 +92,7 @@ def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) 
     if site is None and "giver" in mark.data and "manager" not in mark.data:
         site = _given_by(mark.data["giver"], place, codebase)
     schema = _rows_of(site, place, mark, loop, codebase)
-    if schema is None or goes_through_one(loop, site):
+    if schema is None or goes_through_few(loop, site):
         return
     told: set[str] = set()
     is_list = site is None and place.facts.language == "python" and "manager" not in mark.data
@@ -123,7 +123,7 @@ def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
 def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, codebase: Codebase) -> Schema | None:
     """The model of the rows that the loop takes."""
     if site is not None:
-        is_known = not site.query.columns and "own" not in site.notes and not 0 < site.query.limit <= 10
+        is_known = not site.query.columns and "own" not in site.notes
         return site.schema if is_known else None
     if place.facts.language == "java":
         return _annotated_rows(place, loop, codebase)
