@@ -13,7 +13,7 @@ LINES_BEFORE = 12  # of a query, in which a sum begins
 _ROWS = rf"{SOURCE}\)?\s*\??"
 _FILTERS = frozenset({"filter", "find", "findLast", "findIndex", "some", "every", "anyMatch", "allMatch", "noneMatch"})
 _TESTS = frozenset({"any", "all"})
-_STREAM = rf"{SOURCE}(?:\.stream\(\))"
+_STREAM = rf"{SOURCE}\s*\.stream\(\)"
 
 # Python
 _COMPREHENSION = re.compile(rf"\bfor\s+(\w+)\s+in\s+{SOURCE}\s+if\s+")

@@ -118,10 +118,10 @@ def _goes_through(site: QuerySite) -> bool:
 
 
 def _points_to_a_row(column: str, site: QuerySite) -> bool:
-    """Whether a column is a foreign key, by a relation or by its name."""
-    return (site.schema is not None and site.schema.is_foreign_key(column)) or _KEY_OF_ANOTHER.search(
-        column
-    ) is not None
+    """Whether a column is a foreign key, by a relation, `order` or `order.id`, or by its name."""
+    owner = column.removesuffix(".id")
+    is_key = site.schema is not None and any(map(site.schema.is_foreign_key, {column, owner}))
+    return is_key or _KEY_OF_ANOTHER.search(owner) is not None
 
 
 def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codebase) -> Finding:

@@ -350,3 +350,25 @@ def test_rows_of_one_parent_are_a_guess(orm, query, found, work):
 def test_what_is_compared_with_the_clock_is_a_condition_too(condition, count):
     body = f"return orders.findAll().stream().filter(o -> {condition}).toList();"
     assert len(orms.lines(RULE, "jpa", body)) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "work", "found"),
+    [
+        ("from Order", "\n      .stream()\n      .filter(o -> o.getTotal() < 5)\n      .toList()", 1),
+        ("from Order", ".stream().filter(o -> allowed(o)).toList()", 0),
+        ("select o from Order o where o.customer.id = :x", ".stream().max(Comparator.comparing(Order::getTotal))", 1),
+        ("select o from Order o where o.customer.name = :x", ".stream().max(Comparator.comparing(Order::getTotal))", 0),
+    ],
+)
+def test_the_stream_of_a_list_that_an_entity_manager_gives(query, work, found):
+    body = f'    return em.createQuery("{query}", Order.class).getResultList(){work};'
+    assert len(orms.lines(RULE, "jpa", body)) == found
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"), [("session.scalars(select(Parcel)).unique()", 1), ("session.scalars(newest()).unique()", 0)]
+)
+def test_the_unique_objects_of_a_session(rows, found):
+    source = SQLALCHEMY + f"    return [parcel for parcel in {rows} if parcel.weight > least]\n"
+    assert len(findings_of(RULE, {"a.py": source})) == found
