@@ -122,7 +122,8 @@ def _speaks_knex(handle: str, written: Written, call: Node, file: SourceFile) ->
             and _AWAITED.search(file.source, max(0, call.start_byte - 12), call.start_byte) is not None
         )
     is_begun = names[0] == handle and names[1] in _STEPS
-    return names[0] == "batchInsert" or is_begun or (names[0] == "select" and "from" in names)
+    is_of_text = names[0] == "select" and bool(_texts(written.steps[0].arguments)) and "from" in names
+    return names[0] == "batchInsert" or is_begun or is_of_text
 
 
 def _handle(base: str, steps: tuple[Step, ...], handles: frozenset[str]) -> str:
