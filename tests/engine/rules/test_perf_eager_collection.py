@@ -99,3 +99,13 @@ def test_two_collections_that_a_query_of_flask_joins(end, severity):
         f"    return User.query.options(joinedload(User.posts), joinedload(User.notes)).filter_by(name=name).{end}\n"
     )
     assert [each.severity for each in findings(RULE, source + query)] == [severity]
+
+
+@pytest.mark.parametrize(("size", "found"), [("S", 0), ("M", 1)])
+def test_values_in_a_small_table(size, found):
+    source = (
+        "import jakarta.persistence.*;\n@Entity\nclass Brand {\n  @Id private Long id;\n"
+        '  @ElementCollection(fetch = FetchType.EAGER)\n  @CollectionTable(name = "brand_words")\n'
+        "  private Set<String> words;\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/main/java/Brand.java": source}, {"brand_words": size})) == found

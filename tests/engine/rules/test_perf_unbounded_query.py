@@ -547,3 +547,34 @@ def test_a_method_of_a_repository_that_also_takes_a_page(given, found):
         ),
     }
     assert len(findings_of(RULE, files, {"line": "XL"})) == found
+
+
+@pytest.mark.parametrize(
+    ("head", "volume", "found"),
+    [
+        ("@app.get('/sums')\n", "XL", ["warning"]),
+        ("@app.get('/sums')\n", "M", []),
+        ("@shared_task\n", "XL", []),
+        ("", "XL", []),
+    ],
+)
+def test_a_stream_of_a_large_table_while_a_request_waits(head, volume, found):
+    source = (
+        "from celery import shared_task\nfrom flask import Blueprint\napp = Blueprint('x')\n\n"
+        f"{head}def sums():\n    return digest(o.total for o in Order.objects.iterator(chunk_size=500))\n"
+    )
+    assert [each.severity for each in findings(RULE, source, volumes={"Order": volume})] == found
+
+
+@pytest.mark.parametrize(
+    ("column", "size", "found"),
+    [("order_id", "XL", ["low"]), ("order_id", "M", []), ("code", "XL", []), ("id", "XL", [])],
+)
+def test_a_column_that_is_named_after_a_key_of_others(column, size, found):
+    files = {
+        "db/schema.sql": "CREATE TABLE scans (id bigint primary key, order_id bigint, code text);",
+        "a/work.py": (
+            f"def f(db, x):\n    return db.execute('SELECT code FROM scans WHERE {column} = %s', (x,)).fetchall()\n"
+        ),
+    }
+    assert [str(each.confidence) for each in findings_of(RULE, files, {"scans": size})] == found
