@@ -81,8 +81,8 @@ def _arguments(text: str) -> list[str]:
 def goes_through_few(loop: Loop, driver: QuerySite | None) -> bool:
     """Whether the loop goes through a query with a small limit, or through one by a key, written out in its head: it
     has one round at most."""
-    if driver is not None and 0 < driver.query.limit <= FEW:
-        return True
+    if driver is not None and 1 < driver.query.limit <= FEW:
+        return True  # of a single row the loop goes through something that it has
     if driver is None or driver.query.terminal != "iter" or not driver.has_key:
         return False
     return driver.query.model in loop.iterable and ".any(" not in loop.iterable

@@ -675,3 +675,11 @@ def test_a_script_asks_a_map_before(test, filled, found):
         f"      row = await Order.findOne({{ where: {{ reference: each.reference }} }});\n      {filled};\n    }}\n  }}"
     )
     assert len(orms.lines(RULE, "sequelize", body)) == found
+
+
+def test_what_a_single_row_has_may_be_many():
+    body = (
+        "  const one = await Order.findOne({ where: { reference: x }, include: ['lines'] });\n"
+        "  for (const line of one.lines) {\n    await Line.findOne({ where: { amount: line.amount } });\n  }"
+    )
+    assert len(orms.lines(RULE, "sequelize", body)) == 1
