@@ -64,6 +64,7 @@ _MERGED = re.compile(
 # The first few of all rows
 _SLICE = re.compile(rf"{SOURCE}\)?\[:\s*\w+\s*\]")
 _LIMITED = re.compile(rf"{_STREAM}\s*\.limit\(|{SOURCE}\s*\.subList\(\s*0\s*,")
+_CUT_TO = re.compile(rf"\b\w+\s*=\s*{SOURCE}\[:")  # of Go: `rows = rows[:10]`
 _SORT_STEP = re.compile(r"\s*\.(?:sort|toSorted)\(")
 _FIRST_FEW = re.compile(r"\s*\.slice\(\s*0\s*,")
 # Streams of Java
@@ -91,7 +92,9 @@ def kept_by(text: str, query: Query, lines: list[str], language: str) -> str:
             return cut
         before = "\n".join(lines[max(0, query.line - LINES_BEFORE) : query.line]) + text[: text.find(SOURCE)]
         return next(filter(None, _LOOKS.get(language, _of_script)(text, before)), "")
-    return next(filter(None, _orders(text, query.variable, language)), "")
+    ordered = next(filter(None, _orders(text, query.variable, language)), "")
+    is_cut = ordered and language == "go" and _CUT_TO.search(text) is not None
+    return f"slice{ordered.removeprefix('sort')}" if is_cut else ordered
 
 
 def _is_in_rounds(place: int, text: str) -> bool:

@@ -18,6 +18,7 @@ from analysis.engine.readers.bounds import asks_for_all, grows, is_declared, is_
 from analysis.engine.readers.sizes import Size, is_named_for_many, size_by_name
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.rules.perf_count_by_loading import asked_of
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.perf_n_plus_one_relation import RULE as SERIALIZED_RULE
 
@@ -200,7 +201,7 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, En
     unbounded: dict[Callee, list[QuerySite]] = {}
     lazy: dict[Callee, list[QuerySite]] = {}
     for site in codebase.queries.sites:
-        if site.notes.get("kept", "").startswith(_LESS):
+        if site.notes.get("kept", "").startswith(_LESS) or asked_of(site):
             continue  # which is told for itself
         asking = Callee(site.path, site.query.function)
         if is_unbounded(site):

@@ -522,3 +522,31 @@ def test_the_different_values_of_a_column_are_few(asked, found):
         ),
     }
     assert len(findings_of(RULE, files)) == found
+
+
+@pytest.mark.parametrize(
+    ("work", "answer", "found"),
+    [
+        ("", "rows", 1),
+        ("sort.Slice(rows, func(i, j int) bool { return rows[i].Total > rows[j].Total })", "rows", 1),
+        (
+            "sort.Slice(rows, func(i, j int) bool { return rows[i].Total > rows[j].Total })\n\trows = rows[:10]",
+            "rows",
+            0,
+        ),
+        ("", "len(rows) > 50", 0),
+    ],
+)
+def test_a_handler_of_go_that_answers_with_less(work, answer, found):
+    source = (
+        "package shop\n\ntype Orders struct { DB *gorm.DB }\n\nfunc (o *Orders) List(c *gin.Context) {\n"
+        f"\tvar rows []Order\n\to.DB.Find(&rows)\n\t{work}\n\tc.JSON(200, {answer})\n}}\n\n"
+        'func Routes(r *gin.Engine, o *Orders) {\n\tr.GET("/orders", o.List)\n}\n'
+    )
+    assert len(findings_of(RULE, {**orms.GORM, "shop/api.go": source})) == found
+
+
+@pytest.mark.parametrize(("answer", "found"), [("len(rows)", 0), ("rows", 1)])
+def test_a_handler_that_only_counts(answer, found):
+    source = FLASK + f"@app.get('/orders')\ndef orders():\n    rows = list(Order.objects.all())\n    return {answer}"
+    assert len(findings(RULE, source)) == found
