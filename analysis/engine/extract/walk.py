@@ -168,6 +168,7 @@ class Walk:
         docstring = self.dialect.docstring(node)
         if docstring is not None:
             self.file.lines.blank_out(self.source, docstring.start_byte, docstring.end_byte)
+            self.file.prose.append((docstring.start_byte, docstring.end_byte))
 
     def broken(self, node: Node, start: int, scope: Scope) -> None:
         """Outside whole functions and classes nothing inside a broken node counts."""

@@ -130,6 +130,22 @@ def test_around_a_write_it_is_critical():
     assert mark.severity == "critical"
 
 
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("cursor.execute('SHOW server_version_num')", ""),
+        ('cursor.execute(f"""\n        SELECT name FROM {table}""")', ""),
+        ("session.execute(sa.text('select 1'))", ""),
+        ("session.execute(select(Order))", ""),
+        ("cursor.execute('UPDATE orders SET paid = 1')", "critical"),
+        ("cursor.execute(statement)", "critical"),
+    ],
+)
+def test_around_a_statement_that_only_reads_it_is_not(statement, severity):
+    (mark,) = marks(handled("except Exception:", "pass", f"{statement}\n    known.add(key)"))
+    assert mark.severity == severity
+
+
 def test_closing_may_fail():
     assert marks(handled("except Exception:", "pass", "connection.close()")) == []
 
