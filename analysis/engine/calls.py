@@ -239,6 +239,7 @@ class CallGraph:
         for edge in self._graph.imports_of(path):
             if edge.target in self._files:
                 yield edge.target
+                yield from self._names.rest_of_package(edge.target)
 
     def _elsewhere(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
         """Functions of that name in other files whose import could have brought it here."""

@@ -112,7 +112,7 @@ def look_at_go(function: Node, file: SourceFile) -> Iterator[Mark]:
     """A function that a goroutine runs, that waits for the end of the function around it, or that is kept."""
     loop = _loop_around(function, file) if file.loops else None
     draft = file.loops[loop] if loop is not None else None
-    if draft is None or not draft.variables or not _runs_later(function, file):
+    if draft is None or not draft.variables or draft.kind == "while" or not _runs_later(function, file):
         return
     before = file.source[draft.node.start_byte : function.start_byte].decode("utf-8", "replace")
     free = tuple(name for name in draft.variables if f"{name} := {name}" not in before)
