@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from analysis.engine.extract.orm import (
+    alembic,
     builders,
     bun,
     classes,
@@ -40,7 +41,7 @@ from analysis.engine.rules.base import Look
 
 _SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, knex, drizzle, drizzle_tables, sql)
 _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
-    "python": (django, django_models, sqlalchemy, sqlalchemy_models, sql),
+    "python": (django, django_models, sqlalchemy, sqlalchemy_models, alembic, sql),
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,

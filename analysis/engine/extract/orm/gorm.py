@@ -10,6 +10,7 @@ from analysis.engine.extract.orm.bun import BEGINS
 from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.go_structs import Field, fields_of, is_handed_on, snake, type_of
+from analysis.engine.extract.orm.sql import filters_of
 from analysis.engine.extract.orm.steps import Step, parts_of, split, statements_on
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
@@ -92,6 +93,9 @@ def _append(
     texts = {name: [step.arguments for step in steps if step.name == name] for name in {step.name for step in steps}}
     raw_text = next(iter(texts.get("Raw", ())), "")
     filters = [each for step in steps if step.name in _WHERES for each in _filters(step)]
+    if raw_text and not filters:
+        statement, *bound = parts_of(raw_text)
+        filters += filters_of(statement.strip('"`'), bound)
     inline = parts_of(steps[-1].arguments)[1:] if terminal in ("Find", "First", "Take", "Last", "Delete") else []
     if inline:
         filters += _inline(inline)

@@ -11,6 +11,7 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
+from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.steps import (
     MANY_ROWS,
     Step,
@@ -45,6 +46,8 @@ _WHERES = {
     **dict.fromkeys(("whereLike", "whereILike"), "like"),
     **dict.fromkeys(("whereNot", "whereNotIn", "orWhere", "orWhereIn"), "other"),
 }
+_RAW_WHERES = frozenset({"whereRaw", "andWhereRaw"})
+_RAW_ORDER = re.compile(r"\s*[\"'`]\s*(\w+)")
 _OPERATORS = {"=": "eq", "<": "range", ">": "range", "<=": "range", ">=": "range", "in": "in", "like": "like"}
 _TEXT = re.compile(r"[\"'`]([\w.]+)(?: as \w+)?[\"'`]$")
 # A column, and its value where that is written out.
@@ -60,7 +63,16 @@ _GIVER = re.compile(
     rb"\b(\w+)\s*(?:=\s*(?:\([^()\n]*\)\s*(?::[^=;\n]{1,60})?)?=>|\([^()\n]*\)\s*(?::[^{;\n]{1,60})?\{\s*return)\s*"
     rb"(?:this\.)?(\w+)(?:<[^<>()]*>)?\(\s*[\"'`](?:\w+\.)?(\w+)[\"'`]\s*\)\s*[;}\n,]"
 )
-_STEPS = set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"}
+_STEPS = (
+    set(_WRITES)
+    | set(_WHERES)
+    | _RAW_WHERES
+    | {"orderByRaw"}
+    | _SUMS
+    | _COUNTS
+    | _OF_ROWS
+    | {"ignore", "merge", "returning"}
+)
 _ASKED = re.compile(
     rb"\b(?:%s)\s*(?:\(\s*[\"'`]\w|\.\s*(?:batchInsert|select)\s*\()" % "|".join(sorted(_HANDLES)).encode()
 )
@@ -164,7 +176,7 @@ def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: 
         operation=operation,
         terminal="fetchall" if operation == "select" else next(reversed(given)),
         filters=tuple(each for step in steps for each in _filters(step)),
-        order=_texts(given.get("orderBy", "")),
+        order=_texts(given.get("orderBy", "")) or tuple(_RAW_ORDER.findall(given.get("orderByRaw", ""))[:1]),
         limit=1 if "first" in given else _amount(given.get("limit")),
         offset=_amount(given.get("offset")),
         columns=_texts(given.get("select", "")) or _texts(given.get("pluck", "")),
@@ -191,6 +203,9 @@ def _operation(given: dict[str, str]) -> str:
 
 
 def _filters(step: Step) -> Iterator[Filter]:
+    if step.name in _RAW_WHERES:
+        yield from _raw_filters(step)
+        return
     operator = _WHERES.get(step.name)
     parts = [each.strip() for each in parts_of(step.arguments)] if operator is not None else []
     if not parts or operator is None:
@@ -207,6 +222,15 @@ def _filters(step: Step) -> Iterator[Filter]:
     if operator == "like" and _INSIDE.match(parts[-1]):
         operator = "contains"
     yield Filter(column[1].rpartition(".")[2], operator, parts[-1][:1] in "\"'`0123456789" and len(parts) > 1)
+
+
+def _raw_filters(step: Step) -> Iterator[Filter]:
+    """The conditions of `whereRaw("lower(name) = ?", [name])`."""
+    text, *bound = parts_of(step.arguments) or [""]
+    if text[:1] in "\"'`" and text:
+        yield from conditions_in(
+            text[1:-1], "", parts_of(bound[0].removeprefix("[").removesuffix("]")) if bound else ()
+        )
 
 
 def _texts(arguments: str) -> tuple[str, ...]:

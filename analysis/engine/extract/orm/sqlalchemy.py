@@ -60,6 +60,7 @@ _METHOD = re.compile(
 _FLAGGED = re.compile(  # a column that is a condition by itself
     r"\.(?:filter|where)\(\s*(?:~|(?:sa\.)?not_\()?\s*[A-Z]\w*\.(\w+)\s*\)?\s*[,)]"
 )
+_SUBQUERY = re.compile(r"(?:\w+\.)*(?:select|query)\(|\w+\.query\b")
 _TRUTH = re.compile(r"(?:\w+\.)?(?:[tT]rue|[fF]alse)\b")
 _WRAPPED = re.compile(
     r"\b(?:func\.\w+|cast|extract)\(\s*(?:[\"']\w+[\"']\s*,\s*)?[A-Z]\w*\.(\w+)[^()]*\)\s*(?:==|!=|<=?|>=?|\.(?:in_|like|between)\()"
@@ -375,6 +376,6 @@ def _operator(method: str, value: str) -> str:
         return "contains"
     if method == "ilike" and _PREFIX.match(value):
         return "function"  # letters of both cases are compared, as by `lower(…)`
-    if method in ("not_in", "notin_") and "select(" in value:
+    if method in ("not_in", "notin_") and _SUBQUERY.match(value):
         return "excluded"
     return _METHODS.get(method, "other")
