@@ -16,6 +16,7 @@ from analysis.engine.languages import FileKind, kind_of
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import app_label
 from analysis.engine.policy import Policy
+from analysis.engine.readers.locking_sql import drops_in, locks_in
 from analysis.engine.readers.reading import function_name
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -39,63 +40,6 @@ GUIDE = Guide(
     grades="Judged are migrations that a change adds: those that are merged have run.",
 )
 
-_NAME = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)[\"`\]]?"
-_CREATED = re.compile(rf"\bCREATE\s+(?:UNLOGGED\s+|TEMP\w*\s+)?(?:TABLE|MATERIALIZED\s+VIEW)\s+{_NAME}", re.IGNORECASE)
-_STATEMENT = re.compile(r"[^;]+")
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_VOLATILE = r"(?:random|gen_random_uuid|uuid_generate_v\d\w*|clock_timestamp|nextval|uuid)\s*\("
-_SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE | re.DOTALL), says)
-    for pattern, says in (
-        (
-            rf"\A\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?!CONCURRENTLY)[^;]*?\bON\s+{_NAME}",
-            "an index is built without `CONCURRENTLY`: writes wait until it is done",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}\s+ADD\s+(?:COLUMN\s+)?(?!CONSTRAINT)(?![^;]*\bDEFAULT\b)[^;,]*\bNOT\s+NULL",
-            "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:COLUMN\s+)?[^;,]*\bDEFAULT\s+{_VOLATILE}",
-            "a column is added with a default that differs for each row: the whole table is rewritten",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bALTER\s+(?:COLUMN\s+)?\S+\s+(?:SET\s+DATA\s+)?TYPE\b",
-            "the type of a column is changed: the whole table may be rewritten",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\b(?:MODIFY|CHANGE)\s+(?:COLUMN\s+)?",
-            "the type of a column is changed: the whole table may be rewritten",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:FOREIGN\s+KEY"
-            rf"|CHECK)\b(?![^;]*NOT\s+VALID)",
-            "a constraint is added and checked at once: all rows are read under the lock",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?UNIQUE\b(?!\s+USING)",
-            "a unique constraint builds its index under the lock",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bRENAME\s+(?:COLUMN\s+)?(?!TO\b|CONSTRAINT\b|INDEX\b"
-            rf"|KEY\b)\S+\s+TO\b",
-            "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:UNIQUE\s+)?(?:INDEX|KEY)\b(?![^;]*ALGORITHM\s*=\s*INPLACE)",
-            "an index is built while the table is changed: writes wait until it is done",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bSET\s+NOT\s+NULL",
-            "`SET NOT NULL` reads all rows under the lock",
-        ),
-        (
-            rf"\A\s*UPDATE\s+{_NAME}\s+SET\b(?![^;]*\bLIMIT\b)(?![^;]*\bctid\b)",
-            "rows are updated in one statement, and stay locked until the migration ends",
-        ),
-    )
-)
-_PICKED = re.compile(r"\A\s*UPDATE\b[\s\S]*\bWHERE\s+[\"`]?(\w+)[\"`]?\s*=\s*(?:'[^']*'|\d+)\s*\Z", re.IGNORECASE)
 _REVERSE = re.compile(rb"RunPython\(\s*[\w.]+\s*,\s*(?:reverse_code\s*=\s*)?(\w+)")
 _BACKFILL = re.compile(
     r"for\s+\w+\s+in\s+(\w+)\.objects\.(?:all|filter|exclude)\([^\n]*:\s*\n"
@@ -112,9 +56,6 @@ _CONSTRAINTS = {
     "AlterUniqueTogether": "a unique constraint builds its index under the lock",
     "AlterIndexTogether": "an index is built without `AddIndexConcurrently`: writes wait until it is done",
 }
-_DROPS = re.compile(
-    rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bDROP\s+COLUMN\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE | re.DOTALL
-)
 _CHECKED_AT_ONCE = "a constraint is added and checked at once: all rows are read under the lock"
 _DROPPED = "`{column}` is dropped, and a model still asks for it"
 _KEYS = frozenset({"ForeignKey", "OneToOneField"})
@@ -249,19 +190,19 @@ def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     for argument in file.arguments(call)[0][:1]:
         if "string" in argument.type:
             text = file.text(argument)
-            for _, table, column in _drops(text.strip("\"'`rf")):
-                yield _dropped(call, table, column, file)
-            for line, table, says, key in _locks(text.strip("\"'`rf"), file.source.decode("utf-8", "replace")):
-                message = f"On `{table}` {says}"
-                yield file.mark(RULE.id, call, message, data={"table": table, "line": str(line), "key": key})
+            for dropped in drops_in(text.strip("\"'`rf")):
+                yield _dropped(call, dropped.table, dropped.column, file)
+            for lock in locks_in(text.strip("\"'`rf"), file.source.decode("utf-8", "replace")):
+                data = {"table": lock.table, "line": str(lock.line), "key": lock.key}
+                yield file.mark(RULE.id, call, f"On `{lock.table}` {lock.says}", data=data)
 
 
 def look_at_sql(source: str) -> Iterator[Mark]:
     """The statements of a SQL file."""
-    for line, table, column in _drops(source):
+    for line, table, column in drops_in(source):
         message = f"On `{table}` {_DROPPED.format(column=column)}"
         yield Mark(RULE.id, line, 0, message, f"{table}:{column}", data={"table": table, "column": column})
-    for line, table, says, key in _locks(source, source):
+    for line, table, says, key in locks_in(source, source):
         message = f"On `{table}` {says}"
         yield Mark(RULE.id, line, 0, message, f"{table}:{says[:20]}", data={"table": table, "key": key})
 
@@ -360,32 +301,6 @@ def _django_marks(node: Node, model: str, says: str, file: SourceFile, confidenc
     if model.lower() not in {name.decode().lower() for name in _CREATE_MODEL.findall(file.source)}:
         message = f"On `{model}` {says}"
         yield file.mark(RULE.id, node, message, confidence=confidence, data={"model": model})
-
-
-def _drops(source: str) -> Iterator[tuple[int, str, str]]:
-    """Line, table and column of each statement that drops a column."""
-    text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    for statement in _STATEMENT.finditer(text):
-        found = _DROPS.search(statement[0])
-        if found is not None:
-            start = statement.start() + len(statement[0]) - len(statement[0].lstrip())
-            yield text.count("\n", 0, start) + 1, found[1], found[2]
-
-
-def _locks(source: str, whole: str) -> Iterator[tuple[int, str, str, str]]:
-    """Line, table, what is wrong and the column that picks the rows, for each statement on a table that the whole
-    migration does not create."""
-    text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    created = {name.lower() for name in _CREATED.findall(whole)}
-    for statement in _STATEMENT.finditer(text):
-        for pattern, says in _SQL:
-            found = pattern.search(statement[0])
-            if found is not None:
-                if found[1].lower() not in created:
-                    start = statement.start() + len(statement[0]) - len(statement[0].lstrip())
-                    picked = _PICKED.search(statement[0])
-                    yield text.count("\n", 0, start) + 1, found[1], says, picked[1] if picked is not None else ""
-                break
 
 
 WATCHES = (
