@@ -8,6 +8,7 @@ _NAME = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?[\"`\[]?(?:\w+[\"`\]]?\.[\"`
 _CREATED = re.compile(rf"\bCREATE\s+(?:UNLOGGED\s+|TEMP\w*\s+)?(?:TABLE|MATERIALIZED\s+VIEW)\s+{_NAME}", re.IGNORECASE)
 _STATEMENT = re.compile(r"[^;]+")
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+DIFFERS = "a column is added with a default that differs for each row: the whole table is rewritten"
 VOLATILE = r"(?:random|gen_random_uuid|uuid_generate_v\d\w*|clock_timestamp|nextval|uuid)\s*\("
 _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), says)
@@ -22,7 +23,7 @@ _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:COLUMN\s+)?[^;,]*\bDEFAULT\s+{VOLATILE}",
-            "a column is added with a default that differs for each row: the whole table is rewritten",
+            DIFFERS,
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bALTER\s+(?:COLUMN\s+)?\S+\s+(?:SET\s+DATA\s+)?TYPE\b",

@@ -11,12 +11,13 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import Column, Mark
 from analysis.engine.languages import FileKind, kind_of
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
-from analysis.engine.models import app_label
+from analysis.engine.models import app_label, snake_case
 from analysis.engine.policy import Policy
-from analysis.engine.readers.locking_sql import drops_in, locks_in
+from analysis.engine.readers import knex_tables
+from analysis.engine.readers.locking_sql import DIFFERS, VOLATILE, drops_in, locks_in
 from analysis.engine.readers.reading import function_name
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -69,6 +70,11 @@ _SCRIPT = {
     "addConstraint": "a constraint is added and checked at once: all rows are read under the lock",
     "renameColumn": "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
 }
+_BACK = re.compile(r"(?:.*\.)?(?:down|downgrade)$")  # what undoes a migration
+_DRAWN_IN_PYTHON = re.compile(rf"\bserver_default\s*=\s*[^,]*{VOLATILE}", re.IGNORECASE)
+_HARMLESS = re.compile(r"concurrently|isNullable:\s*true|allowNull:\s*true|default(?:Value)?:")
+_NOT_NULL = re.compile(r"allowNull:\s*false|isNullable:\s*false|new TableColumn\(")
+_DRAWN_IN_SCRIPT = re.compile(rf"\bdefault(?:Value)?:[^,}}]*{VOLATILE}", re.IGNORECASE)
 _DIFFERS = re.compile(r"\bdb_default\s*=\s*[\w.]*(?:Now|Random\w*|Func)\(")
 _CALLED_DEFAULT = re.compile(
     r"\bdefault\s*=\s*(?:uuid\.uuid\d|(?:[\w.]+\.)?(?:now|utcnow|random|token_\w+|get_random_string|generate_\w+))\b"
@@ -158,14 +164,15 @@ def _alembic(name: str, texts: list[str], given: dict[str, str]) -> tuple[str, s
         return "", ""
     if name == "create_index" and given.get("postgresql_concurrently", "False") == "False":
         return texts[1], "an index is built without `postgresql_concurrently`: writes wait until it is done"
+    if name == "add_column" and _DRAWN_IN_PYTHON.search(texts[1]):
+        return texts[0], DIFFERS
     if name == "add_column" and "nullable=False" in texts[1] and "server_default" not in texts[1]:
         return texts[0], "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
     if name == "create_unique_constraint":
         return texts[1], "a unique constraint builds its index under the lock"
-    checks = name == "create_check_constraint" or (
-        name == "create_foreign_key" and given.get("postgresql_not_valid", "False") == "False"
-    )
-    return (texts[1], _CHECKED_AT_ONCE) if checks else ("", "")
+    checks = name in ("create_check_constraint", "create_foreign_key")
+    is_put_off = given.get("postgresql_not_valid", "False") != "False"
+    return (texts[1], _CHECKED_AT_ONCE) if checks and not is_put_off else ("", "")
 
 
 def _altered_column(given: dict[str, str]) -> str:
@@ -185,7 +192,9 @@ def _dropped(call: Node, table: str, column: str, file: SourceFile) -> Mark:
 def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     """SQL that a migration in a program runs: `op.execute("...")`, `queryRunner.query("...")`."""
     is_alembic = file.callee(call) in ("op.execute", "alembic.op.execute")
-    if file.callee(call).endswith(".execute") and (not is_alembic or function_name(call, file) == "downgrade"):
+    if file.callee(call).endswith(".execute") and not is_alembic:
+        return
+    if _BACK.match(function_name(call, file)):
         return
     for argument in file.arguments(call)[0][:1]:
         if "string" in argument.type:
@@ -238,7 +247,14 @@ def _is_asked_for(mark: Mark, path: str, codebase: Codebase) -> bool:
     if not column:
         return True
     entry = codebase.models.of_table(mark.data.get("table") or _table(path, mark.data["model"], codebase))
-    return entry is not None and entry.model.orm != "ddl" and any(each.name == column for each in entry.model.columns)
+    if entry is None or entry.model.orm == "ddl":
+        return False
+    return any(_column(each, entry.model.orm) in (column, column.lower()) for each in entry.model.columns)
+
+
+def _column(column: Column, orm: str) -> str:
+    """What the database calls a column: as the model says, else Java's names are spelled with underscores."""
+    return column.stored or (snake_case(column.name) if orm == "jpa" else column.name)
 
 
 def _table(path: str, model: str, codebase: Codebase) -> str:
@@ -279,21 +295,31 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     says = _SCRIPT.get(name, "") if _RUNNER.search(receiver) else ""
     given = [file.text(each) for each in file.arguments(call)[0]]
     is_dropped = name in ("dropColumn", "removeColumn") and _RUNNER.search(receiver) is not None and len(given) > 1
-    if not (says or is_dropped) or not given or re.match(r"(?:.*\.)?down$", function_name(call, file)):
+    if not (says or is_dropped) or not given or _BACK.match(function_name(call, file)):
         return
     if is_dropped:
         yield _dropped(call, given[0].strip("\"'`"), given[1].strip("\"'`"), file)
         return
     table = given[0].strip("\"'`")
     rest = " ".join(given[1:])
-    if re.search(r"concurrently|isNullable:\s*true|allowNull:\s*true|default(?:Value)?:", rest):
-        return
-    if name == "addColumn" and not re.search(r"allowNull:\s*false|isNullable:\s*false|new TableColumn\(", rest):
+    if name == "addColumn" and _DRAWN_IN_SCRIPT.search(rest):
+        says = DIFFERS
+    elif _HARMLESS.search(rest) or (name == "addColumn" and not _NOT_NULL.search(rest)):
         return
     if name == "addIndex" and "concurrently" in file.text(call):
         return
     if not re.search(rb"createTable\(\s*(?:new Table\(\{\s*name:\s*)?[\"'`]" + re.escape(table.encode()), file.source):
         yield file.mark(RULE.id, call, f"On `{table}` {says}", data={"table": table})
+
+
+def look_at_knex(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Tables that Knex alters by a function."""
+    for change in knex_tables.changes_in(call, file) if not _BACK.match(function_name(call, file)) else ():
+        if change.column:
+            yield _dropped(change.node, change.table, change.column, file)
+        else:
+            message = f"On `{change.table}` {change.says}"
+            yield file.mark(RULE.id, change.node, message, data={"table": change.table})
 
 
 def _django_marks(node: Node, model: str, says: str, file: SourceFile, confidence: str = "") -> Iterator[Mark]:
@@ -322,5 +348,6 @@ WATCHES = (
     ),
     Watch("call", look_at_sql_call, PYTHON, names=frozenset({"RunSQL", "execute"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset(_SCRIPT) | {"dropColumn", "removeColumn"}),
-    Watch("call", look_at_sql_call, SCRIPT, names=frozenset({"query"})),
+    Watch("call", look_at_knex, SCRIPT, names=knex_tables.ALTERS),
+    Watch("call", look_at_sql_call, SCRIPT, names=frozenset({"query", "raw"})),
 )
