@@ -123,6 +123,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     """A write that is half of what its function does, when that calls another one which writes elsewhere."""
+    writes = [write for write in writes if not write.is_guessed] or writes
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if bare and len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
