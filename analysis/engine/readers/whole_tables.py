@@ -30,13 +30,13 @@ def names_whole_table(chain: str, before: Sequence[str]) -> bool:
     it, which the lines before it give a value once."""
     if _WHOLE.search(chain):
         return True
-    run, by_session = _RUN.search(chain), _BY_SESSION.search(chain)
-    if run is None and by_session is None:
-        return False
     text = "\n".join(before)
+    session = _BY_SESSION.search(chain) if "AllowGlobalUpdate" in text else None
+    if session is not None and next(followed(session[1], text, _MAY_WRITE_ALL, "_."), None) is not None:
+        return True
+    run = _RUN.search(chain)
     if run is None:
-        is_asked = by_session is not None and "AllowGlobalUpdate" in text
-        return is_asked and next(followed(by_session[1], text, _MAY_WRITE_ALL, "_."), None) is not None
+        return False
     if len(list(followed(run[1], text, _ASSIGNED, "_."))) != 1:
         return False
     held = next(followed(run[1], text, _HOLDS, "_."), None)
