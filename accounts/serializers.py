@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.passwords import LONGEST
-from config.api.fields import TextField, TimestampField
+from config.api.fields import NameField, TextField, TimestampField
 
 
 class EmailField(serializers.EmailField):
@@ -63,7 +63,7 @@ class RefreshCookieField(serializers.Field):
 class SignUpSerializer(serializers.Serializer):
     email = EmailField(max_length=254)
     password = NewPasswordField()
-    name = TextField(max_length=100)
+    name = NameField()
     refreshCookie = RefreshCookieField()
 
 

@@ -34,6 +34,7 @@ from analysis.git.tree import added_lines, changed_entries, files_at, list_tree,
 from analysis.source_tree import POLICY_FILES, FactsKey, SourceTree, policy_blob_of, source_tree, tree_after
 
 CLOCK_SLACK = timedelta(days=7)  # a commit may be dated after the day on which it is judged
+BREAKS_POLICY = "This change leaves a policy file that cannot be used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def read_change(folder: Path, *, base: str, head: str, limits: GitLimits = DEFAU
         files=changed_files(changes, lines, exceptions_added(folder, before.policy_blob, after.policy_blob)),
         policy_blob=policy_blob_of(files_at(folder, base, POLICY_FILES, limits=limits)),
         tree_hashes=(tree_hash(folder, start, limits=limits), tree_hash(folder, head, limits=limits)),
-        notes=tuple(listed.notes),
+        notes=(*policy_broken(folder, before.policy_blob, after.policy_blob), *listed.notes),
     )
 
 
@@ -168,6 +169,19 @@ def exceptions_added(folder: Path, before: str | None, after: str | None) -> int
     with BlobReader(folder) as blobs:
         added = Counter(_exemptions(blobs, after)) - Counter(_exemptions(blobs, before))
     return added.total()
+
+
+def policy_broken(folder: Path, before: str | None, after: str | None) -> tuple[str, ...]:
+    """A note where the change leaves a policy file that cannot be read: the base branch's judges it, and once it is
+    merged there the defaults judge all others."""
+    if after is None or before == after:
+        return ()
+    try:
+        with BlobReader(folder) as blobs:
+            load_policy(blobs.read(after) or b"")
+    except PolicyInvalid as problem:
+        return (f"{BREAKS_POLICY}; once it is merged, its gates hold no more: {problem}",)
+    return ()
 
 
 def _exemptions(blobs: BlobReader, blob: str | None) -> tuple[Exemption, ...]:

@@ -157,6 +157,7 @@ PULL_REQUEST_DETAIL = PULL_REQUEST | {
     "judgedSha": "8d3f1c2b5a6978e0d1c2b3a4958677f0e1d2c3b4",
     "baseBranch": "main",
     "isOpen": True,
+    "isDraft": False,
     "verdict": {
         "hash": "5f0c4a1f5f1f4a7e9d2b6c3a8e5d4f10",
         "mergeBase": "1c9f0c4a1f5f1f4a7e9d2b6c3a8e5d4f10aa77bb",

@@ -58,9 +58,12 @@ class VerdictSerializer(serializers.Serializer):
 
 class PullRequestDetailSerializer(PullRequestSerializer):
     headSha = serializers.CharField(source="head_sha")
-    judgedSha = serializers.CharField(source="judged_sha")
+    judgedSha = serializers.CharField(
+        source="judged_sha", help_text="The commit that the verdict speaks of; empty after a change of the base branch."
+    )
     baseBranch = serializers.CharField(source="base_branch")
     isOpen = serializers.BooleanField(source="is_open")
+    isDraft = serializers.BooleanField(source="is_draft")
     verdict = VerdictSerializer(allow_null=True)
 
     def to_representation(self, pull_request: Any) -> dict[str, Any]:

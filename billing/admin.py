@@ -7,6 +7,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from billing.models import CancellationOrder, Payment, Plan, Price, Repair, Subscription
+from billing.services.provisioning import FREE
 from billing.services.reconciliation import reconcile_one
 from config.errors import Refusal
 from config.staff import ReadOnlyAdmin, StaffAdmin, confirmed
@@ -28,6 +29,11 @@ class PlanAdmin(StaffAdmin):
     ]
     readonly_fields: ClassVar = ["id", "rank"]
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> list[str]:
+        """The plan that everybody falls back to has no price to change."""
+        prices = ["price_monthly", "price_annual"] if obj and obj.pk == FREE else []
+        return [*self.readonly_fields, *prices]
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -43,6 +49,10 @@ class PriceAdmin(StaffAdmin):
     list_filter: ClassVar = ["provider", "is_current"]
     search_fields: ClassVar = ["external_id"]
     list_select_related: ClassVar = ["plan"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Whoever bought at a price goes on naming it, and an unknown one fails their every event."""
+        return False
 
 
 @admin.register(Subscription)

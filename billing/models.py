@@ -59,6 +59,18 @@ class Plan(models.Model):
 
     class Meta:
         ordering: ClassVar = ["rank"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(price_monthly__gte=0, price_annual__gte=0),
+                name="plan_prices_not_below_zero",
+                violation_error_message="A price is never below zero.",
+            ),
+            models.CheckConstraint(
+                condition=Q(max_repos__gte=-1, max_members__gte=-1, max_orgs__gte=-1, ai_credits_per_month__gte=-1),
+                name="plan_limits_count_or_are_none",
+                violation_error_message="A limit is a number from 0 up, or -1 for none.",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -89,6 +101,11 @@ class Price(BaseModel):
             models.UniqueConstraint(
                 fields=["provider", "plan", "cycle"], condition=Q(is_current=True), name="price_current_once"
             ),
+            models.CheckConstraint(
+                condition=Q(amount__gte=0),
+                name="price_not_below_zero",
+                violation_error_message="A price is never below zero.",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -108,6 +125,7 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
 class Subscription(BaseModel):
     """One subscription at one provider. Of several live ones of an organization the one started last counts.
 
+    `amount` is what a period costs at the price it was bought at, None where the price table does not say.
     `fact_at` is the provider's time of the newest fact applied, `version` grows with every change, and `ended_at` is
     final. `anchored_at` fixes the billing day: months are counted from it, so the 31st comes back after a February. The
     window is the month for which credits were granted last.
@@ -119,6 +137,9 @@ class Subscription(BaseModel):
     customer_id = models.CharField(max_length=120, blank=True, db_index=True)
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
     cycle = models.CharField(max_length=8, choices=BillingCycle)
+    amount: "models.DecimalField[Decimal | None, Decimal | None]" = models.DecimalField(
+        max_digits=8, decimal_places=2, null=True, blank=True
+    )
     status = models.CharField(max_length=12, choices=SubscriptionStatus)
     cancel_at_period_end = models.BooleanField(default=False)
     current_period_start: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(
@@ -170,8 +191,8 @@ class Subscription(BaseModel):
 
     @property
     def price(self) -> Decimal:
-        """What the present plan and cycle cost per period."""
-        return self.plan.price(self.cycle)
+        """What a period costs, also when the plan has become dearer or cheaper since it was bought."""
+        return self.plan.price(self.cycle) if self.amount is None else self.amount
 
 
 class Payment(BaseModel):

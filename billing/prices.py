@@ -3,6 +3,7 @@
 The settings CARDPAY_PRICES and WALLETPAY_PLANS come first, then the rows that `manage.py sync_prices` wrote.
 """
 
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -30,10 +31,21 @@ def price_id_of(provider: str, plan: Plan, cycle: str) -> str:
     given = _given(provider).get(f"{plan.pk}_{cycle}")
     if given:
         return str(given)
-    row = Price.objects.filter(provider=provider, plan=plan, cycle=cycle, is_current=True).first()
+    row = _sold(provider, plan, cycle)
     if row is None:
         raise PriceNotSetUp
     return row.external_id
+
+
+def amount_sold(provider: str, plan: Plan, cycle: str) -> Decimal:
+    """What is charged for a plan and cycle that are bought now: by the table, else the plan's own price."""
+    row = None if _given(provider).get(f"{plan.pk}_{cycle}") else _sold(provider, plan, cycle)
+    return row.amount if row else plan.price(cycle)
+
+
+def amount_of(provider: str, price_id: str) -> Decimal | None:
+    """What a price costs, former ones too; None where the table does not have it, as with those of the settings."""
+    return Price.objects.filter(provider=provider, external_id=price_id).values_list("amount", flat=True).first()
 
 
 def plan_of(provider: str, price_id: str) -> tuple[str, BillingCycle]:
@@ -46,6 +58,10 @@ def plan_of(provider: str, price_id: str) -> tuple[str, BillingCycle]:
     if row is None:
         raise UnknownPrice(f"The price {price_id!r} of {provider} is in no price table")
     return row.plan_id, BillingCycle(row.cycle)
+
+
+def _sold(provider: str, plan: Plan, cycle: str) -> Price | None:
+    return Price.objects.filter(provider=provider, plan=plan, cycle=cycle, is_current=True).first()
 
 
 def _given(provider: str) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import cache
 
-from billing.models import LIVE, Payment, Plan, Subscription, SubscriptionStatus
+from billing.models import LIVE, BillingCycle, Payment, Plan, Subscription, SubscriptionStatus
 from billing.services.provisioning import current_subscription
 from config.compiled import CompiledQuery, Key
 from config.errors import NotFound
@@ -45,6 +46,19 @@ class ShownSubscription:
     current_period_start: datetime | None = None
     current_period_end: datetime | None = None
     cancel_at_period_end: bool = False
+    amount: Decimal | None = None
+
+    @property
+    def price_monthly(self) -> Decimal:
+        return self._price(BillingCycle.MONTHLY)
+
+    @property
+    def price_annual(self) -> Decimal:
+        return self._price(BillingCycle.ANNUAL)
+
+    def _price(self, cycle: str) -> Decimal:
+        """What is paid in the present cycle, and the plan's price in the other one."""
+        return self.plan.price(cycle) if self.amount is None or self.cycle != cycle else self.amount
 
 
 @dataclass(frozen=True)
@@ -83,15 +97,16 @@ def shown_subscription(organization: Organization) -> ShownSubscription:
     row = current_subscription(organization) or _TOLD_OF_LAST.first(organization=organization.pk)
     if row is None:
         return ShownSubscription(plan=organization.plan, status=SubscriptionStatus.INACTIVE)
-    open_states = (*LIVE, SubscriptionStatus.PENDING)
+    is_open = row.status in (*LIVE, SubscriptionStatus.PENDING)
     return ShownSubscription(
-        plan=row.plan if row.status in open_states else organization.plan,
+        plan=row.plan if is_open else organization.plan,
         status=row.status,
         provider=row.provider,
         cycle=row.cycle,
         current_period_start=row.current_period_start,
         current_period_end=row.current_period_end,
         cancel_at_period_end=row.cancel_at_period_end,
+        amount=row.amount if is_open else None,
     )
 
 

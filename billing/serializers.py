@@ -61,8 +61,8 @@ class SubscriptionSerializer(PlainSerializer):
     currentPeriodStart = TimestampField(source="current_period_start", allow_null=True)
     currentPeriodEnd = TimestampField(source="current_period_end", allow_null=True)
     cancelAtPeriodEnd = serializers.BooleanField(source="cancel_at_period_end")
-    priceMonthly = AmountField(source="plan.price_monthly")
-    priceAnnual = AmountField(source="plan.price_annual")
+    priceMonthly = AmountField(source="price_monthly", help_text="What is paid, in the present billing cycle.")
+    priceAnnual = AmountField(source="price_annual", help_text="What is paid, in the present billing cycle.")
     limits = PlanLimitsSerializer(source="plan")
 
 

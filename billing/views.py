@@ -213,7 +213,7 @@ class SubscriptionViewSet(ViewSet):
 
     @describe(
         "Take back a cancellation",
-        description="Before the period ends. For the owner.",
+        description="Before the period ends. One that is unpaid goes on as past_due. For the owner.",
         request=OrganizationBodySerializer,
         response=ReactivatedSerializer,
         request_example={"orgId": examples.ORGANIZATION_ID},

@@ -1,8 +1,10 @@
-"""What happens to every request: it gets an id and a line in the log, its answer rate-limit and protective headers."""
+"""What happens to every request: it is taken in whole, it gets an id and a line in the log, and its answer gets
+rate-limit and protective headers."""
 
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 
 import structlog
@@ -12,9 +14,29 @@ from config.measuring import observe_request
 from config.models import new_id
 
 Handler = Callable[[HttpRequest], HttpResponse]
+LARGEST_UNREAD_BYTES = 64 * 1024
 SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 log = structlog.get_logger("request")
+
+
+class UnreadBodyMiddleware:
+    """Take in what a request that is answered already still sends, if it is short.
+
+    The web server hangs up where it has answered before the body came, without a word in the answer: the next request
+    of a client that keeps its connection open would find nobody.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        length = request.META.get("CONTENT_LENGTH") or ""
+        if length.isdecimal() and int(length) <= LARGEST_UNREAD_BYTES:
+            with suppress(OSError):  # whoever has gone waits for nothing
+                request.read(LARGEST_UNREAD_BYTES)
+        return response
 
 
 class RequestIdMiddleware:

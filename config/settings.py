@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "webhooks",
 ]
 MIDDLEWARE = [
+    "config.middleware.UnreadBodyMiddleware",
     "config.operations.middleware.OperationsMiddleware",
     "config.middleware.RequestIdMiddleware",
     "corsheaders.middleware.CorsMiddleware",

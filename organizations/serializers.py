@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.serializers import EmailField
-from config.api.fields import ChoiceField, TextField, TimestampField
+from config.api.fields import ChoiceField, NameField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 from organizations.models import GRANTABLE_ROLES, Role
 from organizations.services.organizations import SLUG
@@ -22,12 +22,12 @@ class SlugField(TextField):
 
 
 class CreateOrganizationSerializer(serializers.Serializer):
-    name = TextField(max_length=100)
+    name = NameField()
     slug = SlugField(required=False)
 
 
 class UpdateOrganizationSerializer(serializers.Serializer):
-    name = TextField(max_length=100, required=False)
+    name = NameField(required=False)
     slug = SlugField(required=False)
 
 

@@ -1,6 +1,5 @@
 """From a provider's profile to an account: the one it is linked to, the one with its address, or a new one."""
 
-import unicodedata
 from dataclasses import dataclass
 
 from allauth.account.models import EmailAddress
@@ -11,6 +10,7 @@ from accounts import tokens
 from accounts.models import SignInProvider, User
 from accounts.services.sessions import open_session
 from config.errors import NotAllowed
+from config.names import honest
 
 LONGEST_NAME, LONGEST_ADDRESS = 100, 500
 
@@ -92,8 +92,7 @@ def _take_over(user: User, profile: Profile) -> None:
 
 
 def _printable(name: object) -> str:
-    text = name if isinstance(name, str) else ""
-    return "".join(sign for sign in text if unicodedata.category(sign) not in ("Cc", "Cs")).strip()[:LONGEST_NAME]
+    return honest(name)[:LONGEST_NAME] if isinstance(name, str) else ""
 
 
 def _web_address(value: object) -> str:

@@ -7,9 +7,11 @@ from typing import Any, Protocol
 from analysis.codehosts.calls import HostFailed, Reply
 from analysis.codehosts.facts import PullRequestFact
 from analysis.codehosts.words import Status
-from analysis.models import Repository
+from analysis.models import Platform, PullRequest, Repository
 
 CONTEXT = "technical-debt"  # how the status and the check run are called at the host
+# The ref under which each host offers the head of a pull request, also of one from a fork.
+HEAD_REFS = {Platform.CODEHOST1: "refs/pull/{number}/head", Platform.CODEHOST2: "refs/merge-requests/{number}/head"}
 PER_PAGE = 100
 # Comments looked through for one of ours, and open pull requests read, at most: pages of PER_PAGE.
 MOST_COMMENT_PAGES = 10
@@ -28,8 +30,8 @@ class OpenPullRequests:
 class CodeHost(Protocol):
     """One code host."""
 
-    def set_status(self, repository: Repository, sha: str, status: Status, url: str) -> None:
-        """Let the commit show the status, with a link."""
+    def set_status(self, pull_request: PullRequest, sha: str, status: Status, url: str) -> None:
+        """Let the commit of a pull request show the status, with a link."""
 
     def comments(self, repository: Repository, number: int) -> Iterator[tuple[str, str]]:
         """Id and text of the comments that this service may have written, the oldest first."""
@@ -42,6 +44,11 @@ class CodeHost(Protocol):
 
     def open_pull_requests(self, repository: Repository, etag: str = "") -> OpenPullRequests:
         """What is open now; cheap when nothing changed since the answer that had this `etag`."""
+
+
+def head_ref(pull_request: PullRequest) -> str:
+    """The host's own ref of the pull request's head."""
+    return HEAD_REFS[Platform(pull_request.repository.platform)].format(number=pull_request.number)
 
 
 def read_open(

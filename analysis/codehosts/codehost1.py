@@ -19,15 +19,15 @@ from analysis.codehosts.calls import HostFailed, NotPermitted, Reply, call
 from analysis.codehosts.facts import HostedRepository, PullRequestFact
 from analysis.codehosts.tokens import forget_token, installation_token
 from analysis.codehosts.words import Annotation, CheckRun, Status
-from analysis.models import Platform, Repository
+from analysis.models import Platform, PullRequest, Repository
 
 
 class CodeHost1:
     """A `CodeHost` that has check runs too: pages of their own, with remarks in the diff."""
 
-    def set_status(self, repository: Repository, sha: str, status: Status, url: str) -> None:
+    def set_status(self, pull_request: PullRequest, sha: str, status: Status, url: str) -> None:
         body = {"state": status.state, "description": status.description, "target_url": url, "context": CONTEXT}
-        _call(repository, "POST", f"statuses/{sha}", body)
+        _call(pull_request.repository, "POST", f"statuses/{sha}", body)
 
     def comments(self, repository: Repository, number: int) -> Iterator[tuple[str, str]]:
         for page in range(1, MOST_COMMENT_PAGES + 1):

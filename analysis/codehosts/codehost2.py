@@ -13,12 +13,13 @@ from analysis.codehosts.base import (
     MOST_COMMENT_PAGES,
     PER_PAGE,
     OpenPullRequests,
+    head_ref,
     read_open,
 )
 from analysis.codehosts.calls import HostFailed, HostRefused, Reply, call
 from analysis.codehosts.facts import HostedRepository, PullRequestFact
 from analysis.codehosts.words import Status
-from analysis.models import Platform, Repository
+from analysis.models import Platform, PullRequest, Repository
 
 # Its words for ours. A run without a verdict is none of the author's failures.
 STATES = {"pending": "pending", "success": "success", "failure": "failed", "error": "canceled"}
@@ -27,14 +28,14 @@ STATES = {"pending": "pending", "success": "success", "failure": "failed", "erro
 class CodeHost2:
     """A `CodeHost`."""
 
-    def set_status(self, repository: Repository, sha: str, status: Status, url: str) -> None:
-        state = STATES[status.state]
-        body = {"state": state, "name": CONTEXT, "description": status.description, "target_url": url}
+    def set_status(self, pull_request: PullRequest, sha: str, status: Status, url: str) -> None:
+        repository, state, ref = pull_request.repository, STATES[status.state], _status_ref(pull_request)
+        body = {"state": state, "name": CONTEXT, "description": status.description, "target_url": url, "ref": ref}
         try:
             _call(repository, "POST", f"statuses/{sha}", body)
         except HostRefused as refusal:
             # The host counts saying the same again as an error; what it shows decides.
-            if refusal.status != 400 or self._shown(repository, sha) != state:
+            if refusal.status != 400 or self._shown(repository, sha, ref) != state:
                 raise
 
     def comments(self, repository: Repository, number: int) -> Iterator[tuple[str, str]]:
@@ -64,9 +65,19 @@ class CodeHost2:
             etag,
         )
 
-    def _shown(self, repository: Repository, sha: str) -> str:
-        listed = _call(repository, "GET", f"repository/commits/{sha}/statuses?name={CONTEXT}").data
+    def _shown(self, repository: Repository, sha: str, ref: str) -> str:
+        path = f"repository/commits/{sha}/statuses?name={CONTEXT}&ref={quote(ref, safe='')}"
+        listed = _call(repository, "GET", path).data
         return str(listed[0].get("status") or "") if listed else ""
+
+
+def _status_ref(pull_request: PullRequest) -> str:
+    """Where a status counts: the host keeps one for each branch of a commit, and takes any branch where none is named.
+
+    The head of a fork is on no branch here; without the request's own ref its status would be refused.
+    """
+    is_own = pull_request.head_full_name.lower() == pull_request.repository.full_name.lower()
+    return pull_request.head_ref if is_own and pull_request.head_ref else head_ref(pull_request)
 
 
 def _call(repository: Repository, method: str, path: str, body: Any = None, *, etag: str = "") -> Reply:

@@ -30,7 +30,8 @@ class PullRequestFact:
     """The state of a pull or merge request after a change.
 
     `head_sha` is the commit to judge, `base_ref` the branch it goes to; `base_sha` is empty where the host is silent.
-    A merged request is not open. `head_full_name` is another repository's for a fork, and empty when that one is gone.
+    A merged request is not open. `author` is empty where the event names somebody else. `head_full_name` is another
+    repository's for a fork, and empty when that one is gone.
     """
 
     repository: HostedRepository

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import orjson
 
+from analysis.changes import BREAKS_POLICY
 from analysis.codehosts.markdown import code, shortened, text
 from analysis.engine.gate_metrics import METRICS
 
@@ -178,6 +179,7 @@ def _is_worth_words(judged: Judged) -> bool:
         judged.listed("gates")
         or any(finding["severity"] != "info" for finding in judged.listed("introduced"))
         or any(entry["covered"] for entry in judged.listed("exceptions"))
+        or any(note.startswith(BREAKS_POLICY) for note in judged.verdict.get("notes") or ())
     )
 
 

@@ -11,7 +11,7 @@ class PullRequest(BaseModel):
     """One pull request as its host last told of it, with the verdict on its newest judged head.
 
     `fact_at` is the host's time of what is known: an older event changes nothing. `verdict` has the shape of
-    `analysis.shapes.verdict_shape`; `judged_sha` is the head that it speaks of.
+    `analysis.shapes.verdict_shape`; `judged_sha` is the head that it speaks of, empty when the base was another one.
     """
 
     repository = models.ForeignKey(

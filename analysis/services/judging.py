@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.changes import Change, ChangeJudge, JudgedChange, read_change, recent_past
+from analysis.codehosts.base import head_ref
 from analysis.engine.facts import FileFacts
 from analysis.engine.stack import StackDetector
 from analysis.git.clone import MirrorResult, mirror
@@ -21,7 +22,7 @@ from analysis.git.errors import UnknownRevision
 from analysis.git.naming import is_branch_name
 from analysis.git.tree import has_commit, merge_base
 from analysis.local_scan import policy_at
-from analysis.models import Platform, PullRequest, Run, RunStatus
+from analysis.models import PullRequest, Run, RunStatus
 from analysis.parsing import BlobToParse
 from analysis.services import runs
 from analysis.services.clones import clones_folder, credentials
@@ -32,9 +33,6 @@ from analysis.services.pull_requests import CLOSED, DRAFTED, request_judgement
 from analysis.services.verdicts import store_verdict
 from analysis.services.workspaces import note_clone
 from analysis.source_tree import FactsKey
-
-# The ref under which each host offers the head of a pull request, also of one from a fork.
-HEAD_REFS = {Platform.CODEHOST1: "refs/pull/{number}/head", Platform.CODEHOST2: "refs/merge-requests/{number}/head"}
 
 
 @dataclass
@@ -89,11 +87,7 @@ def _head_refs(pull_request: PullRequest) -> list[str]:
     """Where the head may be found: the host's own ref of the pull request, and the branch unless it is a fork's."""
     is_fork = pull_request.head_full_name.lower() not in ("", pull_request.repository.full_name.lower())
     branch = [] if is_fork or not is_branch_name(pull_request.head_ref) else [f"refs/heads/{pull_request.head_ref}"]
-    return [_host_ref(pull_request), *branch]
-
-
-def _host_ref(pull_request: PullRequest) -> str:
-    return HEAD_REFS[Platform(pull_request.repository.platform)].format(number=pull_request.number)
+    return [head_ref(pull_request), *branch]
 
 
 def _head(run: Run, pull_request: PullRequest, fetched: MirrorResult) -> str:
@@ -104,7 +98,7 @@ def _head(run: Run, pull_request: PullRequest, fetched: MirrorResult) -> str:
     """
     if has_commit(pull_request.repository.folder, run.commit_sha):
         return run.commit_sha
-    refs = _head_refs(pull_request) if pull_request.head_full_name else [_host_ref(pull_request)]
+    refs = _head_refs(pull_request) if pull_request.head_full_name else [head_ref(pull_request)]
     offered = (fetched.refs.get(ref) for ref in refs)
     news = next((sha for sha in offered if sha and sha != pull_request.judged_sha), None)
     if news is None:

@@ -92,9 +92,11 @@ def _news(repository: Repository, facts: Iterable[PullRequestFact]) -> list[Pull
     """What differs from what we know, the oldest first. One query."""
     rows = PullRequest.objects.filter(repository=repository, number__in=[fact.number for fact in facts])
     known = {row.number: (row.head_sha, row.base_branch, row.is_open, row.is_draft) for row in rows}
+    nameless = {row.number for row in rows if not row.author}
     news = [
         fact
         for fact in facts
         if known.get(fact.number) != (fact.head_sha, fact.base_ref[:255], fact.is_open, fact.is_draft)
+        or (fact.number in nameless and fact.author)
     ]
     return sorted(news, key=lambda fact: fact.occurred_at)

@@ -28,6 +28,7 @@ from analysis.models import (
 )
 from analysis.services.sending import hint
 from analysis.shapes import unjudged_shape
+from organizations.entitlements import Feature
 
 
 @transaction.atomic
@@ -105,13 +106,14 @@ def _is_published(run: Run) -> bool:
 
 def _may_speak(repository: Repository) -> bool:
     """Several organizations may connect one public repository; to its host speaks the one that installed the App, and
-    where nobody knows that, the one that connected it first."""
+    where nobody knows that, the one that connected it first of those whose plan has the gate."""
     installed = Installation.objects.filter(platform=repository.platform, external_id=repository.installation_id)
     owner = installed.exclude(organization=None).values_list("organization_id", flat=True).first()
     if owner is not None:
         return owner == repository.organization_id
     same = Repository.objects.named(repository.full_name).filter(platform=repository.platform)
-    return not same.filter(pk__lt=repository.pk).exists()
+    first = same.order_by(f"-organization__plan__{Feature.PR_GATE.column}", "pk").values_list("pk", flat=True).first()
+    return first == repository.pk
 
 
 def _end_superseded(run: Run) -> None:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from analysis.codehosts.facts import PullRequestFact
-from analysis.models import PullRequest, Repository, Run, RunKind, RunStatus
+from analysis.models import PullRequest, PullRequestPoll, Repository, Run, RunKind, RunStatus
 from analysis.services import publishing
 from analysis.services.hosted_repositories import followed
 from analysis.services.runs import cancel_queued, nudge_worker_of, request_run
@@ -62,8 +62,11 @@ def _apply(repository: Repository, fact: PullRequestFact) -> None:
     if pull_request.fact_at and fact.occurred_at < pull_request.fact_at:
         return
     before, was_merged = (None if is_new else _state(pull_request)), pull_request.is_merged and not is_new
+    is_same_second = not is_new and fact.occurred_at == pull_request.fact_at
     _take_over(pull_request, fact)
     now = _state(pull_request)
+    if is_same_second and now != before:
+        _ask_soon(repository)
     if now.is_waiting and now != before:
         request_judgement(pull_request)
     elif not now.is_waiting:
@@ -83,13 +86,17 @@ def _row(repository: Repository, fact: PullRequestFact) -> tuple[PullRequest, bo
 
 def _take_over(pull_request: PullRequest, fact: PullRequestFact) -> None:
     columns = _columns(fact)
+    if columns["base_branch"] != pull_request.base_branch:
+        columns["judged_sha"] = ""  # the verdict that stands speaks of another change
+    if not pull_request.author:
+        columns["author"] = fact.author[:100]
     for name, value in columns.items():
         setattr(pull_request, name, value)
     pull_request.save(update_fields=list(columns))
 
 
 def _columns(fact: PullRequestFact) -> dict[str, object]:
-    """What may change from fact to fact. The author never does, though one host names whoever acted instead."""
+    """What may change from fact to fact. The author never does, though it may be told later."""
     return {
         "title": fact.title[:500],
         "head_sha": fact.head_sha,
@@ -102,6 +109,11 @@ def _columns(fact: PullRequestFact) -> dict[str, object]:
         "is_merged": fact.is_merged,
         "fact_at": fact.occurred_at,
     }
+
+
+def _ask_soon(repository: Repository) -> None:
+    """Which of two facts of one second is the later one only the host knows: its list is read again, changed or not."""
+    PullRequestPoll.objects.filter(repository=repository).update(next_at=timezone.now(), etag="")
 
 
 def _state(pull_request: PullRequest) -> _State:

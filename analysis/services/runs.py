@@ -74,6 +74,7 @@ def claim_next_run(*, now: datetime, kinds: Sequence[RunKind] = tuple(RunKind)) 
     """Take the next run of these kinds: pull requests first, then the organization with the fewest running, then the
     oldest. What another machine has the clone of is left to it for a moment.
 
+    A pull request waits for the first scan of its repository: its own time is too short to clone and read everything.
     Runs whose lease has ended are taken over where they were left. None when nothing may be claimed.
     """
     for run in _candidates(now, kinds).exclude(workspaces.left_to_others(now))[:CANDIDATES_AT_ONCE]:
@@ -121,6 +122,8 @@ def end_run(run: Run, status: RunStatus, *, error: str = "", now: datetime | Non
         run.shares.all().delete()
         _tell_unjudged(run, status, error)
         nudge_workers(run.kind)
+        if run.kind == RunKind.FIRST_SCAN:  # pull requests may have waited for it
+            nudge_workers(RunKind.PULL_REQUEST)
     return bool(ended)
 
 
@@ -193,8 +196,10 @@ def _candidates(now: datetime, kinds: Sequence[RunKind]) -> QuerySet[Run]:
     of_organization = running.filter(organization=OuterRef("organization")).order_by().values("organization")
     same_pull_request = Run.objects.filter(status=RunStatus.RUNNING, pull_request=OuterRef("pull_request"))
     other_scan = Run.objects.filter(status=RunStatus.RUNNING, pull_request=None, repository=OuterRef("repository"))
-    is_free = ~Exists(same_pull_request) & (Q(pull_request__isnull=False) | ~Exists(other_scan))
-    claimable = Q(status=RunStatus.QUEUED) & is_free
+    first_scan = Run.objects.unfinished().filter(kind=RunKind.FIRST_SCAN, repository=OuterRef("repository"))
+    is_free_scan = Q(pull_request=None) & ~Exists(other_scan)
+    is_free_pull_request = Q(pull_request__isnull=False) & ~Exists(same_pull_request) & ~Exists(first_scan)
+    claimable = Q(status=RunStatus.QUEUED) & (is_free_scan | is_free_pull_request)
     abandoned = Q(status=RunStatus.RUNNING, lease_until__lt=now, attempts__lt=MOST_ATTEMPTS)
     return (
         Run.objects.filter(claimable | abandoned, kind__in=kinds)

@@ -103,7 +103,7 @@ def _show(row: Publication) -> str:
     match row.kind:
         case PublicationKind.STATUS:
             status = Status(row.payload["state"], row.payload["description"])
-            host.set_status(row.repository, row.sha, status, row.payload["url"])
+            host.set_status(row.pull_request, row.sha, status, row.payload["url"])
             return ""
         case PublicationKind.COMMENT:
             return _show_comment(host, row)

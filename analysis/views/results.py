@@ -127,7 +127,8 @@ class ResultViewSet(ViewSet):
     @describe(
         "Read a pull request's verdict",
         description="What the change adds and takes away, which gates fired on which figures, and the exceptions that "
-        "were used. `introduced` and `resolved` list at most 200 findings each. `verdict` is null before the first.",
+        "were used. `introduced` and `resolved` list at most 200 findings each. `verdict` is null before the first. "
+        "While `judgedSha` is not `headSha`, it is the verdict on an earlier state, and the newest has none yet.",
         response=PullRequestDetailSerializer,
         example=examples.PULL_REQUEST_DETAIL,
         errors={404: access.UnknownPullRequest.message},

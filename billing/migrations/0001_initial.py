@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django.db import migrations, models
+from django.db.models import Q
 
 UNLIMITED = -1
 
@@ -63,7 +64,23 @@ class Migration(migrations.Migration):
                 ("policy_editor", models.BooleanField(default=False)),
                 ("rule_packs", models.BooleanField(default=False)),
             ],
-            options={"ordering": ["rank"]},
+            options={
+                "ordering": ["rank"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=Q(price_monthly__gte=0, price_annual__gte=0),
+                        name="plan_prices_not_below_zero",
+                        violation_error_message="A price is never below zero.",
+                    ),
+                    models.CheckConstraint(
+                        condition=Q(
+                            max_repos__gte=-1, max_members__gte=-1, max_orgs__gte=-1, ai_credits_per_month__gte=-1
+                        ),
+                        name="plan_limits_count_or_are_none",
+                        violation_error_message="A limit is a number from 0 up, or -1 for none.",
+                    ),
+                ],
+            },
         ),
         migrations.RunPython(seed_plans, migrations.RunPython.noop),
     ]

@@ -49,6 +49,7 @@ class Migration(migrations.Migration):
                 ('external_id', models.CharField(max_length=120)),
                 ('customer_id', models.CharField(blank=True, db_index=True, max_length=120)),
                 ('cycle', models.CharField(choices=[('monthly', 'Monthly'), ('annual', 'Annual')], max_length=8)),
+                ('amount', models.DecimalField(blank=True, decimal_places=2, max_digits=8, null=True)),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('active', 'Active'), ('cancelling', 'Cancelling'), ('past_due', 'Past Due'), ('inactive', 'Inactive'), ('cancelled', 'Cancelled')], max_length=12)),
                 ('cancel_at_period_end', models.BooleanField(default=False)),
                 ('current_period_start', models.DateTimeField(blank=True, null=True)),
@@ -114,7 +115,7 @@ class Migration(migrations.Migration):
                 ('plan', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prices', to='billing.plan')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('provider', 'external_id'), name='price_once_per_provider'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('provider', 'plan', 'cycle'), name='price_current_once')],
+                'constraints': [models.UniqueConstraint(fields=('provider', 'external_id'), name='price_once_per_provider'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('provider', 'plan', 'cycle'), name='price_current_once'), models.CheckConstraint(condition=models.Q(('amount__gte', 0)), name='price_not_below_zero', violation_error_message='A price is never below zero.')],
             },
         ),
         migrations.AddIndex(

@@ -17,7 +17,7 @@ class ProviderNotConfigured(Unavailable):
 class UnknownAtProvider(ProviderFailed):
     """The provider answered that it has no such object."""
 
-    message = "The payment provider does not know this subscription"
+    message = "The payment provider does not know this subscription, customer or price; nothing was changed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,15 @@ class CheckoutOrder:
     success_url: str
     cancel_url: str
     customer_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanChangeOrder:
+    """What is changed to, and where a payer who has to approve it returns to."""
+
+    price_id: str
+    approved_url: str
+    cancel_url: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +80,7 @@ class Provider(Protocol):
         """Take back `cancel_at_period_end`: the new state, or None as there."""
         ...
 
-    def change_plan(self, subscription_id: str, price_id: str, *, at: datetime, key: str) -> PlanChange:
+    def change_plan(self, subscription_id: str, order: PlanChangeOrder, *, at: datetime, key: str) -> PlanChange:
         """Move to another price, prorated at `at`."""
         ...
 

@@ -15,7 +15,13 @@ from django.conf import settings
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import BillingCycle, PaymentProvider, Plan
 from billing.prices import CURRENCY
-from billing.providers.base import CheckoutOrder, PlanChange, ProviderNotConfigured, UnknownAtProvider
+from billing.providers.base import (
+    CheckoutOrder,
+    PlanChange,
+    PlanChangeOrder,
+    ProviderNotConfigured,
+    UnknownAtProvider,
+)
 from billing.providers.cardpay_events import payment_fact, subscription_fact
 from billing.providers.http import exchange
 from billing.providers.reading import MalformedPayload, at_path, listed, required, text, unix_instant
@@ -108,16 +114,16 @@ class Cardpay:
         body = self._call("post", _path(subscription_id), key=key, cancel_at_period_end=False)
         return replace(_fact(body), cancel_at_period_end=False)
 
-    def change_plan(self, subscription_id: str, price_id: str, *, at: datetime, key: str) -> PlanChange:
+    def change_plan(self, subscription_id: str, order: PlanChangeOrder, *, at: datetime, key: str) -> PlanChange:
         """Move the subscription's item to another price, prorated at the instant that our own figures are computed
         for. One that stands at that price already was moved by a call whose answer was lost: it is left alone."""
         present = self._call("get", _path(subscription_id))
-        if text(present, "items.data.0.price") == price_id:
+        if text(present, "items.data.0.price") == order.price_id:
             return PlanChange(fact=_fact(present))
         # Without the id of the item that is there a second one would be added, and both would be charged.
-        item = {"id": required(present, "items.data.0.id"), "price": price_id}
+        item = {"id": required(present, "items.data.0.id"), "price": order.price_id}
         body = self._call("post", _path(subscription_id), key=key, items=[item], proration_date=int(at.timestamp()))
-        return PlanChange(fact=replace(_fact(body), price_id=price_id))
+        return PlanChange(fact=replace(_fact(body), price_id=order.price_id))
 
     def cancel_now(self, subscription_id: str, *, key: str) -> None:
         """DELETE /v1/subscriptions/:id; one that is gone counts as ended."""
@@ -157,6 +163,7 @@ class Cardpay:
             answer: Any = self.client.raw_request(method, path, **params, **options)
         except stripe.InvalidRequestError as error:
             if error.code == MISSING or error.http_status == 404:
+                log.info("unknown_at_provider", provider=str(self.name), param=error.param)
                 raise UnknownAtProvider from error
             raise _refused(error) from error
         except stripe.StripeError as error:

@@ -17,7 +17,13 @@ from django.conf import settings
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import BillingCycle, PaymentProvider, Plan
 from billing.prices import CURRENCY
-from billing.providers.base import CheckoutOrder, PlanChange, ProviderNotConfigured, UnknownAtProvider
+from billing.providers.base import (
+    CheckoutOrder,
+    PlanChange,
+    PlanChangeOrder,
+    ProviderNotConfigured,
+    UnknownAtProvider,
+)
 from billing.providers.http import exchange
 from billing.providers.reading import MalformedPayload, decimal, iso_instant, listed, required, text
 from billing.providers.walletpay_events import subscription_fact
@@ -92,10 +98,12 @@ class Walletpay:
         """Nothing was sent yet, so nothing is to be taken back."""
         return None
 
-    def change_plan(self, subscription_id: str, price_id: str, *, at: datetime, key: str) -> PlanChange:
+    def change_plan(self, subscription_id: str, order: PlanChangeOrder, *, at: datetime, key: str) -> PlanChange:
         """Ask for the payer's approval of another plan; the plan moves when an event says so."""
-        body = self._call("POST", f"{_path(subscription_id)}/revise", {"plan_id": price_id}, key=key)
-        return PlanChange(approval_url=_approval_url(body))
+        back = {"return_url": order.approved_url, "cancel_url": order.cancel_url}
+        body = {"plan_id": order.price_id, "application_context": back}
+        asked = self._call("POST", f"{_path(subscription_id)}/revise", body, key=key)
+        return PlanChange(approval_url=_approval_url(asked))
 
     def cancel_now(self, subscription_id: str, *, key: str) -> None:
         """End it; one that is over or unknown is left alone."""

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from billing.models import CancellationOrder, PaymentProvider, Subscription, SubscriptionStatus
 from billing.providers import provider_for
+from billing.services.keys import moment
 from config.background import nudge
 from config.errors import Refusal
 
@@ -69,7 +70,7 @@ def carry_out(order_id: UUID) -> None:
     if order is None:
         return
     try:
-        provider_for(order.provider).cancel_now(order.external_id, key=f"end:{order.pk}")
+        provider_for(order.provider).cancel_now(order.external_id, key=f"end:{moment()}:{order.pk}")
     except Refusal as refusal:
         CancellationOrder.objects.filter(pk=order.pk).update(error=refusal.message)
         log.warning("cancellation_failed", provider=order.provider, subscription=order.external_id)

@@ -9,11 +9,14 @@ from django.utils import timezone
 from accounts.models import User
 from billing.facts import SubscriptionFact
 from billing.locks import lock_organization, lock_subscription
-from billing.models import BillingCycle, Plan, Subscription, SubscriptionStatus
-from billing.prices import price_id_of
+from billing.models import LIVE, BillingCycle, Plan, Subscription, SubscriptionStatus
+from billing.pages import plan_page
+from billing.prices import amount_sold, price_id_of
 from billing.proration import Proration, prorate
 from billing.providers import Provider, provider_for
+from billing.providers.base import PlanChangeOrder, UnknownAtProvider
 from billing.services.cancellations import is_ordered
+from billing.services.keys import moment
 from billing.services.provisioning import current_subscription
 from billing.services.subscriptions import Overtaken, now_in_seconds, record_subscription, save_change
 from config.errors import Conflict, InvalidInput, NotAllowed
@@ -22,7 +25,6 @@ from organizations import audit
 from organizations.models import Organization
 
 MOST_ATTEMPTS = 3
-SAME_ACT_SECONDS = 60
 
 
 class NotPaid(NotAllowed):
@@ -96,7 +98,7 @@ def cancel(*, organization: Organization, by: User) -> Subscription:
     if subscription.cancel_at_period_end:
         return subscription
     client = provider_for(subscription.provider)
-    fact = client.cancel_at_period_end(subscription.external_id, key=_key(f"cancel:{_moment()}", subscription))
+    fact = client.cancel_at_period_end(subscription.external_id, key=_key(f"cancel:{moment()}", subscription))
     _mark(subscription, fact, ends=True, client=client)
     audit.record(organization=organization, actor=by, action="subscription.cancelled", subject=subscription.plan_id)
     return _fresh(subscription)
@@ -111,7 +113,7 @@ def reactivate(*, organization: Organization, by: User) -> Subscription:
     if is_ordered(subscription):
         raise EndsAlready
     client = provider_for(subscription.provider)
-    fact = client.keep(subscription.external_id, key=_key(f"keep:{_moment()}", subscription))
+    fact = client.keep(subscription.external_id, key=_key(f"keep:{moment()}", subscription))
     _mark(subscription, fact, ends=False, client=client)
     audit.record(organization=organization, actor=by, action="subscription.reactivated", subject=subscription.plan_id)
     return _fresh(subscription)
@@ -122,7 +124,8 @@ def preview_change(*, organization: Organization, plan: Plan, cycle: BillingCycl
     subscription = require_paid(organization)
     _require_other(subscription, plan, cycle)
     figures = _figures(subscription, plan, cycle, now_in_seconds())
-    return PlanPreview(subscription.plan, plan, cycle, subscription.price, plan.price(cycle), figures)
+    new_price = amount_sold(subscription.provider, plan, cycle)
+    return PlanPreview(subscription.plan, plan, cycle, subscription.price, new_price, figures)
 
 
 def change_plan(*, organization: Organization, plan: Plan, cycle: BillingCycle, by: User) -> PlanMove:
@@ -133,13 +136,21 @@ def change_plan(*, organization: Organization, plan: Plan, cycle: BillingCycle, 
     client = provider_for(subscription.provider)
     price_id = price_id_of(subscription.provider, plan, cycle)
     key = _key(f"change:{price_id}:{int(at.timestamp())}", subscription)
-    change = client.change_plan(subscription.external_id, price_id, at=at, key=key)
+    change = client.change_plan(subscription.external_id, _order(organization, price_id), at=at, key=key)
     if change.fact:
         _record(subscription, change.fact, client)
     move = PlanMove(subscription.plan, plan, _figures(subscription, plan, cycle, at), change.approval_url)
     details = {"from": subscription.plan_id, "to": plan.pk, "cycle": str(cycle), "approved": not change.approval_url}
     audit.record(organization=organization, actor=by, action="subscription.plan_changed", details=details)
     return move
+
+
+def _order(organization: Organization, price_id: str) -> PlanChangeOrder:
+    return PlanChangeOrder(
+        price_id=price_id,
+        approved_url=plan_page(organization, after="approved"),
+        cancel_url=plan_page(organization, after="left"),
+    )
 
 
 def _require_other(subscription: Subscription, plan: Plan, cycle: BillingCycle) -> None:
@@ -155,7 +166,7 @@ def _figures(subscription: Subscription, plan: Plan, cycle: BillingCycle, at: da
         raise NoSubscription
     return prorate(
         price=subscription.price,
-        new_price=plan.price(cycle),
+        new_price=amount_sold(subscription.provider, plan, cycle),
         start=start,
         end=end,
         at=at,
@@ -164,23 +175,33 @@ def _figures(subscription: Subscription, plan: Plan, cycle: BillingCycle, at: da
 
 
 def _mark(subscription: Subscription, fact: SubscriptionFact | None, *, ends: bool, client: Provider) -> None:
-    if fact is None:
-        _mark_here(subscription, ends)
-    else:
+    if fact:
         _record(subscription, fact, client)
+    elif ends:
+        _mark_here(subscription, SubscriptionStatus.CANCELLING)
+    else:
+        _mark_here(subscription, _status_there(subscription, client))
+
+
+def _status_there(subscription: Subscription, client: Provider) -> SubscriptionStatus:
+    # While it ran out, our mark hid whether it is paid, and whether the payer has ended it there meanwhile.
+    try:
+        return client.fetch_subscription(subscription.external_id).status
+    except UnknownAtProvider:  # reconciliation decides about such a one
+        return SubscriptionStatus.ACTIVE
 
 
 @atomic_with_retries
-def _mark_here(subscription: Subscription, ends: bool) -> None:
+def _mark_here(subscription: Subscription, status: SubscriptionStatus) -> None:
     # The provider knows no cancellation at the period's end, so the mark stands here alone.
     lock_organization(subscription.organization_id)
     row = lock_subscription(subscription.provider, subscription.external_id)
     if row is None or not row.is_live:
         raise NoSubscription
-    if not ends and is_ordered(row):
+    ends = status == SubscriptionStatus.CANCELLING
+    if not ends and (is_ordered(row) or status not in LIVE):
         raise EndsAlready
-    row.cancel_at_period_end = ends
-    row.status = SubscriptionStatus.CANCELLING if ends else SubscriptionStatus.ACTIVE
+    row.status, row.cancel_at_period_end = status, ends
     save_change(row)
 
 
@@ -200,12 +221,6 @@ def _record(subscription: Subscription, fact: SubscriptionFact, client: Provider
 
 def _fresh(subscription: Subscription) -> Subscription:
     return Subscription.objects.select_related("plan").get(pk=subscription.pk)
-
-
-def _moment() -> int:
-    """What calls that are repeated at once have in common. A provider answers a key that it has failed for with that
-    failure for a day; a later try needs another one, and does no harm, since both acts only say how it shall be."""
-    return int(now_in_seconds().timestamp()) // SAME_ACT_SECONDS
 
 
 def _key(act: str, subscription: Subscription) -> str:

@@ -1,15 +1,16 @@
 """Buying a plan, and the provider's page where the customer manages the payment."""
 
 import hashlib
+from dataclasses import replace
 
-from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
 from billing.models import BillingCycle, PaymentProvider, Plan, Subscription
+from billing.pages import plan_page
 from billing.prices import price_id_of
 from billing.providers import provider_for
-from billing.providers.base import CheckoutOrder
+from billing.providers.base import CheckoutOrder, UnknownAtProvider
 from billing.services.changes import require_paid
 from billing.services.provisioning import current_subscription
 from config.errors import Conflict, InvalidInput
@@ -45,10 +46,17 @@ def start_checkout(
         organization_id=str(organization.pk),
         email=buyer.email,
         price_id=price_id_of(provider, plan, cycle),
-        success_url=f"{_plan_page(organization)}?checkout=paid",
-        cancel_url=f"{_plan_page(organization)}?checkout=left",
+        success_url=plan_page(organization, after="paid"),
+        cancel_url=plan_page(organization, after="left"),
         customer_id=latest.customer_id if latest else "",
     )
+    try:
+        return client.create_checkout(order, key=_key(order, latest))
+    except UnknownAtProvider:
+        if not order.customer_id:
+            raise
+    # The customer of the former subscription was deleted there: the buyer begins as a new one.
+    order = replace(order, customer_id="")
     return client.create_checkout(order, key=_key(order, latest))
 
 
@@ -59,14 +67,9 @@ def open_portal(*, organization: Organization) -> str:
     moment = int(timezone.now().timestamp()) // SAME_CHECKOUT_SECONDS
     return client.portal_url(
         subscription.customer_id,
-        return_url=_plan_page(organization),
+        return_url=plan_page(organization),
         key=f"portal:{subscription.pk}:{subscription.version}:{moment}",
     )
-
-
-def _plan_page(organization: Organization) -> str:
-    """The page of the front end that people come back to."""
-    return f"{settings.APP_URL}/orgs/{organization.pk}/plan"
 
 
 def _key(order: CheckoutOrder, latest: Subscription | None) -> str:

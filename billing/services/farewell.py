@@ -4,6 +4,7 @@ from typing import Any
 
 from billing.models import ENDED, DepartedOrganization, Subscription
 from billing.providers import provider_for
+from billing.services.keys import moment
 from organizations.models import Organization
 
 KIND = "billing.subscription"
@@ -18,5 +19,5 @@ def note(organization: Organization) -> list[dict[str, Any]]:
 
 def settle(notes: dict[str, Any]) -> None:
     """End one subscription at its provider, at once. One that is over already is left alone."""
-    key = f"farewell:{notes['provider']}:{notes['external_id']}"
+    key = f"farewell:{moment()}:{notes['provider']}:{notes['external_id']}"
     provider_for(notes["provider"]).cancel_now(notes["external_id"], key=key)

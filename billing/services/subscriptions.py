@@ -18,7 +18,7 @@ from billing.models import (
     SubscriptionStatus,
 )
 from billing.periods import next_period_end
-from billing.prices import plan_of
+from billing.prices import amount_of, plan_of
 from billing.services.cancellations import order_cancellation, order_cancellation_of
 from billing.services.provisioning import provision
 from config.api.ids import key_of
@@ -178,6 +178,7 @@ def _apply(fact: SubscriptionFact, subscription: Subscription) -> None:
     plan_id, cycle = plan_of(fact.provider, fact.price_id)
     renewed = _apply_period(fact, subscription, cycle)
     subscription.plan_id, subscription.cycle = plan_id, cycle
+    subscription.amount = amount_of(fact.provider, fact.price_id)
     subscription.customer_id = fact.customer_id or subscription.customer_id
     subscription.status, subscription.cancel_at_period_end = standing_of(fact, subscription)
     if fact.status in (SubscriptionStatus.INACTIVE, SubscriptionStatus.CANCELLED):
@@ -236,6 +237,7 @@ def _state_of(subscription: Subscription) -> tuple[object, ...]:
     return (
         subscription.plan_id,
         subscription.cycle,
+        subscription.amount,
         subscription.status,
         subscription.cancel_at_period_end,
         subscription.current_period_start,

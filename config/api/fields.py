@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from config.names import deceives, is_visible
+
 
 class TimestampField(serializers.DateTimeField):
     """An instant as `2026-11-20T18:33:00.123Z`."""
@@ -45,6 +47,21 @@ class TextField(serializers.CharField):
         if any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
             raise serializers.ValidationError("must not contain control characters")
         return value
+
+
+class NameField(TextField):
+    """What somebody or something is called, for others to read: nothing that deceives them, something to see."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=100, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        if deceives(name):
+            raise serializers.ValidationError("must not contain characters that turn the direction of text")
+        if not is_visible(name):
+            raise serializers.ValidationError("must contain a character that can be seen")
+        return name
 
 
 def timestamp(value: datetime | None) -> str | None:

@@ -94,8 +94,16 @@ def test_a_picture_is_a_web_address_of_up_to_500_characters(told, kept):
 
 @pytest.mark.parametrize(
     ("told", "name"),
-    [("", "dana"), (" \n ", "dana"), (7, "dana"), ("x" * 101, "x" * 100), (" D\x00a\ud800na ", "Dana")],
-    ids=["none", "blanks", "no words", "too long", "signs that are none"],
+    [
+        ("", "dana"),
+        (" \n ", "dana"),
+        (7, "dana"),
+        ("x" * 101, "x" * 100),
+        (" D\x00a\ud800na ", "Dana"),
+        ("\u202eDana\u2066", "Dana"),
+        ("\u200b", "dana"),
+    ],
+    ids=["none", "blanks", "no words", "too long", "signs that are none", "signs that deceive", "nothing to see"],
 )
 def test_a_name_is_made_fit_or_taken_from_the_address(told, name):
     sign_in_with_provider(profile=profile("dana@example.org", name=told))

@@ -75,7 +75,7 @@ class TestSignUp:
         assert response.status_code == 400
         assert response.json()["message"].startswith("email: ")
 
-    @pytest.mark.parametrize("name", ["", "   ", "x" * 101, None, 0, "nul\x00", "line\nbreak"])
+    @pytest.mark.parametrize("name", ["", "   ", "x" * 101, None, 0, "nul\x00", "line\nbreak", "\u202eDana", "\u200b"])
     def test_a_name_that_is_none_is_refused_by_name(self, anonymous, name):
         response = anonymous.post(URL, {**BODY, "name": name})
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings as service
 
-from analysis.models import Platform, PullRequest, Repository, Run, RunKind, RunStatus
+from analysis.models import Platform, PullRequest, PullRequestPoll, Repository, Run, RunKind, RunStatus
 from analysis.services import judging, runs
 from analysis.services.repositories import connect_repository
 from analysis.services.runs import claim_next_run
@@ -148,6 +148,18 @@ class TestVerdict:
 
         assert (row().gate_result, row().blocking_count, row().verdict["gates"]) == ("pass", 0, [])
 
+    def test_a_change_that_breaks_the_policy_file_is_told_so(
+        self, pull_request: hosting.PullRequest, shop: GitRepository
+    ) -> None:
+        push(shop, {".techdebt.yml": "gates: [\n", "shop/prices.py": None})
+        pull_request.tell("opened")
+
+        judge_next()
+
+        assert row().gate_result == "pass"
+        (note,) = row().verdict["notes"]
+        assert note.startswith("This change leaves a policy file that cannot be used; once it is merged,")
+
     def test_an_expired_exception_is_reported_and_excuses_nothing(
         self, pull_request: hosting.PullRequest, shop: GitRepository
     ) -> None:
@@ -251,6 +263,23 @@ class TestWhatIsAnalysed:
 
         assert (row().head_sha, [run.commit_sha for run in queued()]) == (last, [last])
 
+    def test_the_host_is_asked_soon_which_of_two_facts_of_one_second_is_the_later(
+        self, pull_request: hosting.PullRequest, repository: Repository, shop: GitRepository
+    ) -> None:
+        soon = datetime.now(UTC) + timedelta(minutes=5)
+        poll = PullRequestPoll.objects.create(repository=repository, next_at=soon, etag='"list"')
+        first = pull_request.publish()
+        push(shop, {"shop/number.py": "NUMBER = 1\n"})
+        pull_request.tell("synchronize", at=NOON)
+        pull_request.tell("synchronize", at=NOON)
+        poll.refresh_from_db()
+        assert poll.next_at == soon
+
+        pull_request.tell("opened", at=NOON, head=first)
+
+        poll.refresh_from_db()
+        assert (poll.next_at < soon, poll.etag) == (True, "")
+
     def test_a_draft_waits_until_it_is_ready(self, pull_request: hosting.PullRequest) -> None:
         pull_request.is_draft = True
         pull_request.tell("opened")
@@ -283,6 +312,22 @@ class TestWhatIsAnalysed:
         judge_next()
 
         assert (row().base_branch, row().verdict["introducedTotal"], row().gate_result) == ("release", 0, "pass")
+
+    def test_the_verdict_on_another_base_does_not_stand_for_one_that_cannot_be_judged(
+        self, pull_request: hosting.PullRequest
+    ) -> None:
+        pull_request.tell("opened")
+        judge_next()
+        payload = pull_request.payload("edited", NOON + timedelta(days=1), pull_request.publish())
+        payload["pull_request"]["base"] = {"ref": "gone", "sha": "0" * 40}
+        deliver("pull_request", payload)
+        assert row().judged_sha == ""
+
+        run = claim_next_run(now=datetime.now(UTC))
+        runs.end_run(run, RunStatus.FAILED, error="There is no branch gone.")
+
+        assert (row().judged_sha, row().gate_result, row().score) == (row().head_sha, "pass", None)
+        assert row().verdict["notes"] == ["There is no branch gone."]
 
     def test_a_closed_one_is_not_analysed(self, pull_request: hosting.PullRequest) -> None:
         pull_request.tell("opened")
@@ -477,10 +522,11 @@ class TestFlood:
             platform=Platform.CODEHOST1,
             clone_url=shop.url,
         )
+        quiet.runs.update(kind=RunKind.SCAN)
         payload = pull_request.payload("opened", NOON, pull_request.publish())
         deliver("pull_request", {**payload, "repository": hosted("quiet/one", id=4711)})
 
         claimed = [claim_next_run(now=datetime.now(UTC)) for _ in range(4)]
 
         assert [run.repository.full_name for run in claimed[:3] if run] == ["acme/shop", "quiet/one", "acme/shop"]
-        assert claimed[3].repository == quiet  # its first scan: the flood has its half of the slots
+        assert claimed[3].repository == quiet  # its scan: the flood has its half of the slots

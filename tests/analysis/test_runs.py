@@ -33,6 +33,13 @@ def queue_pull_request(repository: Repository, number: int = 7) -> Run:
     )
 
 
+def queue_scan(repository: Repository) -> Run:
+    """Of a repository that was scanned before."""
+    return Run.objects.create(
+        organization=repository.organization, repository=repository, kind=RunKind.SCAN, queued_at=NOW
+    )
+
+
 @pytest.fixture
 def repository(organization: Any) -> Repository:
     return repository_of(organization)
@@ -83,16 +90,33 @@ class TestClaim:
         assert runs.claim_next_run(now=NOW) is None
 
     def test_a_pull_request_goes_before_an_older_scan(self, repository: Repository) -> None:
-        runs.request_run(repository=repository)
+        queue_scan(repository)
         pull_request = queue_pull_request(repository)
 
         assert runs.claim_next_run(now=NOW) == pull_request
 
     def test_a_pull_request_does_not_wait_for_a_running_scan(self, repository: Repository, settings: Any) -> None:
         settings.RUN_SLOTS = 8
-        runs.request_run(repository=repository)
+        queue_scan(repository)
         runs.claim_next_run(now=NOW)
         pull_request = queue_pull_request(repository)
+
+        assert runs.claim_next_run(now=NOW) == pull_request
+
+    def test_a_pull_request_waits_for_the_first_scan_of_its_repository(
+        self, repository: Repository, settings: Any
+    ) -> None:
+        settings.RUN_SLOTS = 8
+        pull_request = queue_pull_request(repository)
+        first_scan = runs.request_run(repository=repository)
+        elsewhere = queue_pull_request(repository_of(repository.organization, "shop/other"))
+
+        assert runs.claim_next_run(now=NOW) == elsewhere
+        scanning = runs.claim_next_run(now=NOW)
+        assert scanning == first_scan
+        assert runs.claim_next_run(now=NOW) is None
+
+        runs.end_run(scanning, RunStatus.FAILED, error="Its address is not answered")
 
         assert runs.claim_next_run(now=NOW) == pull_request
 

@@ -1,12 +1,16 @@
-"""`manage.py serve` runs all its processes or none, and leaves none behind."""
+"""`manage.py serve` runs all its processes or none, and leaves none behind; its web server hangs up on nobody."""
 
+import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -49,6 +53,31 @@ def answers(address: str) -> bool:
 def session_leaders_of(process: "subprocess.Popen[bytes]") -> list[int]:
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [int(child) for child in children]
+
+
+REFUSED = {"POST /v1/orgs": 401, "POST /v1/nothing": 404, "POST /v1/plans": 405, "POST /v1/auth/login": 415}
+
+
+def test_an_answer_before_the_body_has_come_leaves_the_connection_open(service: Any) -> None:
+    _, address = service
+    parts = urlsplit(address)
+    for line, status in (REFUSED | {"GET /v1/plans": 200}).items():
+        head = f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n"
+        with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+            connection.sendall(head.encode())
+            time.sleep(0.3)
+            connection.sendall(b"{}")
+            assert answered(connection) == status
+
+            connection.sendall(b"GET /v1/plans HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert answered(connection) == 200
+
+
+def answered(connection: socket.socket) -> int:
+    response = http.client.HTTPResponse(connection)
+    response.begin()
+    response.read()
+    return response.status
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])

@@ -1,13 +1,14 @@
 """What staff see of billing and credits, and what they may do."""
 
 from decimal import Decimal
+from typing import ClassVar
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from billing.facts import PaymentFact
-from billing.models import Plan
+from billing.models import Plan, Price
 from billing.services.inflow import record
 from credits.models import CreditAccount, CreditEntry
 from credits.selectors import balance_of
@@ -84,14 +85,68 @@ def test_ledgers_cannot_be_written(as_staff, paid):
     assert as_staff.post(f"/admin/credits/creditentry/{entry.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
-def test_a_plan_s_limits_are_edited_and_hold_at_once(as_staff, anonymous):
-    plan = Plan.objects.get(pk="solo")
-    fields = {field.name: getattr(plan, field.name) for field in Plan._meta.fields if field.name not in ("id", "rank")}
-    form = {name: "on" if value is True else value for name, value in fields.items() if value is not False}
+class TestPlans:
+    @pytest.fixture
+    def change(self, as_staff):
+        def save(plan_id, **changes):
+            plan = Plan.objects.get(pk=plan_id)
+            names = [field.name for field in Plan._meta.fields if field.name not in ("id", "rank")]
+            fields = {name: getattr(plan, name) for name in names} | changes
+            form = {name: "on" if value is True else value for name, value in fields.items() if value is not False}
+            return as_staff.post(f"/admin/billing/plan/{plan_id}/change/", form)
 
-    as_staff.post("/admin/billing/plan/solo/change/", {**form, "max_repos": 12})
+        return save
 
-    assert anonymous.get("/v1/plans/solo").json()["limits"]["maxRepos"] == 12
+    def test_limits_hold_at_once(self, change, anonymous):
+        change("solo", max_repos=12)
+
+        assert anonymous.get("/v1/plans/solo").json()["limits"]["maxRepos"] == 12
+
+    @pytest.mark.parametrize("limit", ["max_repos", "max_members", "max_orgs", "ai_credits_per_month"])
+    def test_a_limit_is_a_number_or_none_at_all(self, change, limit):
+        before = getattr(Plan.objects.get(pk="solo"), limit)
+
+        refused = change("solo", **{limit: -2})
+
+        assert "A limit is a number from 0 up, or -1 for none." in refused.content.decode()
+        assert getattr(Plan.objects.get(pk="solo"), limit) == before
+        assert change("solo", **{limit: -1}).status_code == 302
+
+    @pytest.mark.parametrize("price", ["price_monthly", "price_annual"])
+    def test_a_price_is_never_below_zero(self, change, price):
+        refused = change("solo", **{price: "-0.01"})
+
+        assert "A price is never below zero." in refused.content.decode()
+        assert getattr(Plan.objects.get(pk="solo"), price) > 0
+
+    def test_the_free_plan_stays_free(self, change):
+        change("free", price_monthly=5, price_annual=50, max_repos=3)
+
+        free = Plan.objects.get(pk="free")
+        assert (free.price_monthly, free.price_annual, free.max_repos) == (0, 0, 3)
+
+
+class TestPrices:
+    FORM: ClassVar = {
+        "provider": "cardpay", "external_id": "price_1", "plan": "pro", "cycle": "monthly", "amount": "29",
+        "is_current": "on",
+    }  # fmt: skip
+
+    def test_one_is_added_and_never_below_zero(self, as_staff):
+        refused = as_staff.post("/admin/billing/price/add/", {**self.FORM, "amount": "-29"})
+
+        assert "A price is never below zero." in refused.content.decode()
+        assert as_staff.post("/admin/billing/price/add/", self.FORM).status_code == 302
+        assert Price.objects.get().amount == 29
+
+    def test_none_is_deleted_since_subscriptions_go_on_naming_it(self, as_staff):
+        as_staff.post("/admin/billing/price/add/", self.FORM)
+        price = Price.objects.get()
+
+        assert as_staff.post(f"/admin/billing/price/{price.pk}/delete/", {"post": "yes"}).status_code == 403
+        form = {"action": "delete_selected", "_selected_action": [str(price.pk)], "post": "yes"}
+        as_staff.post("/admin/billing/price/", form)
+        assert Price.objects.exists()
 
 
 class TestGrant:

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 import time_machine
 
+from billing.models import Price, Subscription
 from billing.proration import prorate
 from credits.selectors import balance_of
 from organizations.models import AuditEntry
@@ -155,6 +156,17 @@ class TestChangePlan:
         organization.refresh_from_db()
         assert organization.plan_id == "pro"
 
+    def test_the_payer_comes_back_from_the_wallet_to_the_plan_page(
+        self, as_owner, organization, to_team, by_wallet, walletpay, settings
+    ):
+        as_owner.post(CHANGE, to_team)
+
+        page = f"{settings.APP_URL}/orgs/{organization.pk}/plan"
+        assert walletpay.changes[-1].body == {
+            "plan_id": "P-TEAM-MONTHLY",
+            "application_context": {"return_url": f"{page}?checkout=approved", "cancel_url": f"{page}?checkout=left"},
+        }
+
     @pytest.mark.parametrize("url", [CHANGE, PREVIEW])
     def test_the_same_plan_and_cycle_is_no_change(self, as_owner, to_team, by_card, url):
         assert as_owner.post(url, {**to_team, "planId": "pro"}).status_code == 400
@@ -209,3 +221,37 @@ class TestPreviewChange:
         organization.refresh_from_db()
         assert organization.plan_id == "pro"
         assert len(cardpay.asked) == asked
+
+
+class TestAfterAPriceRise:
+    """Pro cost 20 a month when it was bought, and costs 29 by now; Team is sold for 90, and will be for 99."""
+
+    @pytest.fixture
+    def by_card(self, cardpay, organization, settings):
+        settings.CARDPAY_PRICES = {}
+        for plan_id, amount, is_current in (("pro", 20, False), ("pro", 29, True), ("team", 90, True)):
+            price_id = f"price_{plan_id}_monthly_{amount}"
+            Price.objects.create(
+                provider="cardpay", external_id=price_id, plan_id=plan_id, cycle="monthly", amount=amount,
+                is_current=is_current,
+            )  # fmt: skip
+        return known("cardpay", cardpay.subscribe(str(organization.pk), "price_pro_monthly_20")["id"])
+
+    def test_the_preview_tells_what_is_paid_and_what_is_sold(self, owner, to_team, halfway):
+        told = client_of(owner).post(PREVIEW, to_team).json()
+
+        assert (told["currentPrice"], told["newPrice"]) == (20, 90)
+        assert (told["proratedCredit"], told["amountDue"]) == (10, 80)
+
+    def test_the_change_is_prorated_by_the_same_figures(self, owner, to_team, halfway):
+        assert client_of(owner).post(CHANGE, to_team).json()["proratedAmount"] == 35
+
+    def test_the_subscription_tells_what_is_paid(self, as_member, by_card, organization):
+        told = as_member.get(f"/v1/billing/subscription/{organization.pk}").json()
+
+        assert (told["priceMonthly"], told["priceAnnual"]) == (20, 290)
+
+    def test_when_it_is_over_it_tells_what_the_plan_costs(self, as_member, by_card, organization):
+        Subscription.objects.update(status="inactive", ended_at=by_card.started_at)
+
+        assert as_member.get(f"/v1/billing/subscription/{organization.pk}").json()["priceMonthly"] == 29

@@ -58,6 +58,29 @@ class TestCheckoutByCard:
 
         assert [session["customer"] for session in cardpay.sessions.values()] == ["cus_7", "cus_7"]
 
+    def test_one_whose_customer_was_deleted_there_buys_as_a_new_one(self, as_owner, order, by_card, cardpay):
+        Subscription.objects.update(status="inactive", ended_at=NOON, customer_id="cus_7")
+        cardpay.deleted.add("cus_7")
+
+        assert as_owner.post(CARD, order).status_code == 200
+        [session] = cardpay.sessions.values()
+        assert session["customer_email"] == "olivia@example.org"
+        assert "customer" not in session
+
+    @pytest.mark.parametrize("customer", ["", "cus_7"])
+    def test_a_price_that_the_provider_does_not_know_is_named_among_what_is_wrong(
+        self, as_owner, order, by_card, cardpay, customer
+    ):
+        Subscription.objects.update(status="inactive", ended_at=NOON, customer_id=customer)
+        cardpay.deleted.add("price_pro_annual")
+
+        response = as_owner.post(CARD, order)
+
+        assert response.status_code == 502
+        assert response.json()["message"] == (
+            "The payment provider does not know this subscription, customer or price; nothing was changed"
+        )
+
     def test_nothing_changes_here_before_it_is_paid(self, as_owner, order, cardpay, organization):
         as_owner.post(CARD, order)
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from billing.models import BillingCycle, Payment, Subscription
 from billing.providers import provider_for
+from billing.providers.base import PlanChangeOrder
 from billing.services.inflow import record
 from billing.services.reconciliation import reconcile
 from organizations.models import Organization
@@ -107,9 +108,9 @@ class TestLocalstripe:
 
     @pytest.mark.django_db
     def test_a_change_of_plan_is_taken_with_its_instant(self, subscription, localstripe):
-        change = provider_for("cardpay").change_plan(
-            subscription.external_id, "pro-monthly", at=timezone.now(), key="change-1"
-        )
+        order = PlanChangeOrder(price_id="pro-monthly", approved_url="", cancel_url="")
+
+        change = provider_for("cardpay").change_plan(subscription.external_id, order, at=timezone.now(), key="change-1")
 
         assert change.fact is not None
         assert change.fact.subscription_id == subscription.external_id

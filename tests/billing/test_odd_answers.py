@@ -16,7 +16,7 @@ from tests.conftest import client_of
 pytestmark = pytest.mark.django_db
 
 NONSENSE = "The payment provider answered nonsense; nothing was changed"
-UNKNOWN = "The payment provider does not know this subscription"
+UNKNOWN = "The payment provider does not know this subscription, customer or price; nothing was changed"
 SUBSCRIPTION = r"/v1/(billing/)?subscriptions/[\w-]+"
 
 

@@ -12,13 +12,14 @@ from django.utils import timezone
 from billing import tasks
 from billing.facts import PaymentFact, SubscriptionFact
 from billing.models import CancellationOrder, Payment, Price, Repair, Subscription
-from billing.services.cancellations import carry_out, order_due_wallet_cancellations
+from billing.services.cancellations import carry_out, order_cancellation, order_due_wallet_cancellations
 from billing.services.inflow import confirm, record
 from billing.services.reconciliation import reconcile
 from billing.services.renewals import renew_due_credits
 from credits.models import CreditAccount, CreditEntry
 from credits.selectors import balance_of
 from organizations.models import Farewell, Organization
+from organizations.tasks import settle_due_farewells
 from tests import factories
 from tests.billing.conftest import known
 
@@ -350,6 +351,23 @@ class TestOrdersToEnd:
 
         assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]
 
+    @pytest.mark.parametrize("provider", ["by_card", "by_wallet"])
+    def test_a_later_attempt_is_not_answered_with_the_failure_of_an_earlier_one(self, request, provider):
+        subscription = request.getfixturevalue(provider)
+        there = request.getfixturevalue(subscription.provider)
+        there.keeps_failures, there.mood = True, "fails"
+        order_cancellation(subscription=subscription, reason="superseded")
+        order = CancellationOrder.objects.get()
+        carry_out(order.pk)
+        there.mood = "well"
+
+        order.refresh_from_db()
+        with time_machine.travel(order.next_at, tick=False):
+            carry_out(order.pk)
+
+        order.refresh_from_db()
+        assert order.done_at
+
     def test_of_two_workers_one_tells_the_provider(self, order, just_before):
         with just_before('UPDATE "billing_cancellationorder"', lambda: carry_out(order.pk)):
             carry_out(order.pk)
@@ -375,6 +393,20 @@ class TestDeletedOrganization:
         assert as_owner.delete(f"/v1/orgs/{organization.id}").status_code == 204
 
         assert cardpay.subscriptions[by_card.external_id]["status"] == "canceled"
+
+    def test_a_provider_that_was_down_is_told_a_minute_later(
+        self, as_owner, by_card, cardpay, organization, django_capture_on_commit_callbacks
+    ):
+        cardpay.mood = "fails"
+        with django_capture_on_commit_callbacks(execute=True):
+            as_owner.delete(f"/v1/orgs/{organization.id}")
+        cardpay.mood = "well"
+
+        with time_machine.travel(Farewell.objects.get().next_at, tick=False):
+            settle_due_farewells()
+
+        assert cardpay.subscriptions[by_card.external_id]["status"] == "canceled"
+        assert not Farewell.objects.exists()
 
     @pytest.mark.parametrize("provider", ["by_card", "by_wallet"])
     @pytest.mark.parametrize("known_there", [True, False])

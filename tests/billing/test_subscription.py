@@ -175,6 +175,40 @@ class TestReactivate:
 
         assert response.json() == {"status": "active", "cancelAtPeriodEnd": False}
 
+    @pytest.mark.parametrize(("provider", "unpaid"), [("by_card", "past_due"), ("by_wallet", "SUSPENDED")])
+    def test_one_that_is_unpaid_goes_on_unpaid(self, as_owner, organization, request, provider, unpaid):
+        row = request.getfixturevalue(provider)
+        request.getfixturevalue(row.provider).subscriptions[row.external_id]["status"] = unpaid
+        Subscription.objects.update(status="past_due")
+        as_owner.post(CANCEL, body(organization))
+
+        response = as_owner.post(REACTIVATE, body(organization))
+
+        assert response.json() == {"status": "past_due", "cancelAtPeriodEnd": False}
+        assert as_owner.get(f"/v1/billing/subscription/{organization.pk}").json()["status"] == "past_due"
+
+    def test_one_that_its_payer_has_ended_in_the_wallet_is_over(self, as_owner, by_wallet, organization, walletpay):
+        as_owner.post(CANCEL, body(organization))
+        walletpay.subscriptions[by_wallet.external_id]["status"] = "CANCELLED"
+
+        assert as_owner.post(REACTIVATE, body(organization)).status_code == 409
+
+    def test_one_that_the_wallet_does_not_know_is_left_to_reconciliation(
+        self, as_owner, by_wallet, organization, walletpay
+    ):
+        as_owner.post(CANCEL, body(organization))
+        walletpay.subscriptions.clear()
+
+        assert as_owner.post(REACTIVATE, body(organization)).json()["status"] == "active"
+
+    def test_a_wallet_that_does_not_answer_changes_nothing(self, as_owner, by_wallet, organization, walletpay):
+        as_owner.post(CANCEL, body(organization))
+        walletpay.mood = "fails"
+
+        assert as_owner.post(REACTIVATE, body(organization)).status_code == 502
+        by_wallet.refresh_from_db()
+        assert (by_wallet.status, by_wallet.cancel_at_period_end) == ("cancelling", True)
+
     def test_the_provider_lets_it_go_on(self, as_owner, by_card, organization, cardpay):
         as_owner.post(CANCEL, body(organization))
         as_owner.post(REACTIVATE, body(organization))

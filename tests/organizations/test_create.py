@@ -90,6 +90,24 @@ class TestCreateOrganization:
         assert response.status_code == 400
         assert response.json()["message"].startswith("name: ")
 
+    @pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u2028"], ids=["override", "isolate", "line separator"])
+    def test_a_name_that_turns_the_text_around_it_is_refused(self, as_stranger, as_owner, organization, sign):
+        body = {"name": f"Acme {sign}Limited"}
+
+        for response in (as_stranger.post("/v1/orgs", body), as_owner.put(f"/v1/orgs/{organization.pk}", body)):
+            assert response.status_code == 400
+            assert response.json()["message"] == "name: must not contain characters that turn the direction of text"
+
+    def test_a_name_of_which_nothing_is_seen_is_refused(self, as_stranger):
+        response = as_stranger.post("/v1/orgs", {"name": "\u200b\u200d"})
+
+        assert response.status_code == 400
+        assert response.json()["message"] == "name: must contain a character that can be seen"
+
+    @pytest.mark.parametrize("name", ["שלום", "می‌خواهم", "👩‍💻", "?", "7"])
+    def test_a_name_may_be_of_any_script(self, as_stranger, name):
+        assert as_stranger.post("/v1/orgs", {"name": name}).json()["name"] == name
+
     def test_a_plan_or_an_owner_cannot_be_asked_for(self, as_stranger, stranger, member):
         body = {"name": "Acme", "planId": "pro", "ownerId": str(member.pk), "plan": "pro", "owner": str(member.pk)}
 

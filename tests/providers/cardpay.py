@@ -24,6 +24,7 @@ class Cardpay(Loopback):
         self.products: dict[str, dict[str, Any]] = {}
         self.prices: dict[str, dict[str, Any]] = {}
         self.sessions: dict[str, dict[str, Any]] = {}
+        self.deleted: set[str] = set()  # ids of customers and prices
 
     def subscribe(self, organization_id: str, price: str = "price_pro_monthly", **fields: Any) -> dict[str, Any]:
         """A subscription as a paid checkout leaves it."""
@@ -86,6 +87,9 @@ class Cardpay(Loopback):
         return 200, found
 
     def checkout(self, asked: Asked) -> Answer:
+        for name in ("customer", "line_items[0][price]"):
+            if asked.body.get(name) in self.deleted:
+                return _missing(asked.body[name])
         session_id = f"cs_{next(self.numbers)}"
         self.sessions[session_id] = asked.body
         return 200, {"id": session_id, "object": "checkout.session", "url": f"{self.url}/pay/{session_id}"}

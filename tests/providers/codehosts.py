@@ -144,6 +144,13 @@ class CodeHost1(Host):
 
 
 class CodeHost2(Host):
+    """It keeps one status for each ref of a commit. `branches` are those that hold each commit: where no ref is named
+    the first of them is taken, and where there is none nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.branches: dict[str, list[str]] = {}
+
     def route(self, asked: Asked) -> Answer:
         if asked.headers.get("Private-Token", asked.headers.get("PRIVATE-TOKEN")) != TOKEN_OF_HOST2:
             return 401, {"message": "401 Unauthorized"}
@@ -155,14 +162,17 @@ class CodeHost2(Host):
         return getattr(self, f"_{matched[1]}")(asked, matched[2])
 
     def _statuses(self, asked: Asked, rest: str) -> Answer:
+        ref = asked.body.get("ref") or next(iter(self.branches.get(rest, [])), None)
+        if ref is None:
+            return 404, {"message": "404 References for commit Not Found"}
         known = self.statuses.setdefault(rest, [])
-        if known and known[-1]["state"] == asked.body["state"]:
+        if [each["state"] for each in known if each["ref"] == ref][-1:] == [asked.body["state"]]:
             return 400, {"message": f"Cannot transition status via :x from :{asked.body['state']}"}
-        known.append(asked.body)
+        known.append({**asked.body, "ref": ref})
         return 201, {"id": 1}
 
     def _repository(self, asked: Asked, rest: str) -> Answer:
-        known = self.statuses.get(rest.split("/")[1], [])
+        known = [each for each in self.statuses.get(rest.split("/")[1], []) if each["ref"] == asked.query["ref"]]
         return 200, [{"status": each["state"], "name": each["name"]} for each in known[-1:]]
 
     def _merge_requests(self, asked: Asked, rest: str) -> Answer:

@@ -27,6 +27,16 @@ def test_a_merge_request():
     assert (fact.repository.external_id, fact.repository.full_name) == ("4", "acme/shop")
 
 
+def test_whoever_acts_on_the_merge_request_of_another_is_not_its_author():
+    request = fact_of("merge_request.open").payload["object_attributes"] | {"author_id": 5}
+
+    by_author = fact_of("merge_request.open", object_attributes=request, user={"id": 5, "username": "dana"})
+    by_another = fact_of("merge_request.open", object_attributes=request, user={"id": 9, "username": "carl"})
+
+    assert codehost2.merge_request_fact(by_author).author == "dana"
+    assert codehost2.merge_request_fact(by_another).author == ""
+
+
 @pytest.mark.parametrize(
     ("name", "branch", "head", "is_to_default"),
     [("push", "main", "c" * 40, True), ("push.branch_deleted", "basket", "", False), ("tag_push", "", "c" * 40, False)],

@@ -65,7 +65,7 @@ def merge_request_fact(fact: Fact) -> PullRequestFact:
         occurred_at=fact.occurred_at,
         number=int(required(request, "iid")),
         title=str(at(request, "title") or ""),
-        author=str(at(fact.payload, "user", "username") or ""),
+        author=_author(fact.payload),
         head_sha=required(request, "last_commit", "id"),
         head_ref=required(request, "source_branch"),
         head_full_name=str(at(request, "source", "path_with_namespace") or ""),
@@ -75,6 +75,12 @@ def merge_request_fact(fact: Fact) -> PullRequestFact:
         is_draft=bool(at(request, "draft") or at(request, "work_in_progress")),
         is_merged=state == "merged",
     )
+
+
+def _author(payload: Mapping[str, Any]) -> str:
+    """The name of whoever opened the request; empty where somebody else acted, for then it is told by number only."""
+    is_author = at(payload, "user", "id") == at(payload, "object_attributes", "author_id")
+    return str(at(payload, "user", "username") or "") if is_author else ""
 
 
 def push_fact(fact: Fact) -> PushFact:

@@ -202,6 +202,10 @@ class Dialect(ABC):
         """Whether an `if` only leaves: one jump in its body and no else."""
         return False
 
+    def asks_for_error(self, node: Node) -> bool:
+        """Whether an `if` asks whether the call before has failed: it guards whatever comes behind its block too."""
+        return False
+
     def readers(self) -> Mapping[str, Look]:
         """Looks of the extractor itself at calls, by the callee's last name. They yield no marks; what they find
         they append to the file (`entries`, `queries`)."""

@@ -200,6 +200,11 @@ class Go(Dialect):
         statements = body.named_child(0)
         return statements.named_child_count == 1 and statements.named_child(0).type in _JUMPS
 
+    def asks_for_error(self, node: Node) -> bool:
+        condition = node.child_by_field_name("condition")
+        asked = (condition.text or b"") if condition is not None else b""
+        return asked.endswith(b"!= nil") and b"err" in asked.lower()
+
     # Imports
 
     def imported(self, node: Node, file: SourceFile) -> Iterable[Imported]:

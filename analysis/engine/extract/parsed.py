@@ -87,4 +87,5 @@ def _walked(
     nodes = dialect.query(node_types, with_calls=with_calls).nodes(file.tree.root_node)
     walk = Walk(file)
     walk.run(nodes)
+    file.prose += [(each.start_byte, each.end_byte) for kind in dialect.comments for each in nodes.by_type[kind]]
     return file, walk, nodes

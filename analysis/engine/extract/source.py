@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -51,6 +51,7 @@ _LITERAL = re.compile(
     rb"""[rRbBfFuU]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|`[^`]*`""", re.DOTALL
 )
 _DIGITS, _BLANKS = b"0123456789", b" \t\n\r\x0b\x0c"
+_BLANK = bytes(each if each in b"\n\r" else ord(" ") for each in range(256))
 _NUMBER = re.compile(rb"(?<![\w.])\d[\w.]*")
 
 
@@ -83,6 +84,7 @@ class SourceFile:
             tuple[int, str, str], tuple[int, int]
         ] = {}  # bytes of the queries, by line, anchor, model
         self.models: list[Model] = []  # those that calls define
+        self.prose: list[tuple[int, int]] = []  # bytes of the comments and docstrings
         self._mentions: dict[bytes, bool] = {}
         self._starts: list[int] | None = None
 
@@ -90,6 +92,16 @@ class SourceFile:
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    @cached_property
+    def code(self) -> bytes:
+        """The source with blanks in place of comments and docstrings, byte for byte: what a search finds is code."""
+        pieces: list[bytes] = []
+        position = 0
+        for start, end in sorted(self.prose):
+            pieces += self.source[position:start], self.source[start:end].translate(_BLANK)
+            position = end
+        return b"".join((*pieces, self.source[position:]))
 
     def mentions(self, word: bytes) -> bool:
         """Whether the word stands anywhere in the source: a cheap first question, its answer is kept."""

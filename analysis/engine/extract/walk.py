@@ -168,6 +168,7 @@ class Walk:
         docstring = self.dialect.docstring(node)
         if docstring is not None:
             self.file.lines.blank_out(self.source, docstring.start_byte, docstring.end_byte)
+            self.file.prose.append((docstring.start_byte, docstring.end_byte))
 
     def broken(self, node: Node, start: int, scope: Scope) -> None:
         """Outside whole functions and classes nothing inside a broken node counts."""
@@ -284,11 +285,12 @@ class Walk:
         count.nested += 1
 
     def _deeper(self, kind: str, node: Node, start: int, scope: Scope, nesting: int = 1) -> Scope:
-        """Open a control structure. Beyond four levels a guard clause does not count as a level."""
+        """Open a control structure. Beyond four levels a guard clause does not count as a level: an `if` that only
+        leaves, in front of what it guards. As the last of its block it is what all the levels around are for."""
         inner = self._open(kind, node, start, scope)
         inner.nesting += nesting
         depth = scope.depth + 1
-        if depth > DEEP and kind == "if" and self.dialect.is_guard(node):
+        if depth > DEEP and kind == "if" and self._is_guard(node):
             return inner
         inner.depth = depth
         draft = scope.function
@@ -297,6 +299,9 @@ class Walk:
             if depth == DEEP + 1:
                 draft.nesting_node = node
         return inner
+
+    def _is_guard(self, node: Node) -> bool:
+        return self.dialect.is_guard(node) and (_is_followed(node) or self.dialect.asks_for_error(node))
 
     def _count_booleans(self, nodes: list[Node]) -> None:
         """Each logical operator is a decision; a run of like ones in one expression costs a reader one.
@@ -346,6 +351,14 @@ def decorator_text(file: SourceFile, node: Node) -> str:
     text = file.text(node).lstrip("@").strip()
     name, bracket, rest = text.partition("(")
     return " ".join((file.resolve(name) + bracket + rest).split())[:LONGEST_DECORATOR]
+
+
+def _is_followed(statement: Node) -> bool:
+    """Whether another statement stands behind this one in its block."""
+    after = statement.next_named_sibling
+    while after is not None and "comment" in after.type:
+        after = after.next_named_sibling
+    return after is not None
 
 
 def _place(node: Node) -> int:

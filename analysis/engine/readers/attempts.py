@@ -22,6 +22,9 @@ _INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
 _GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
 
 
+_STEPS_DOWN = re.compile(r"(?<![\w.])(\w+)\s*(?:-=\s*1\b|--)|--(\w+)\b")
+
+
 class Attempt(NamedTuple):
     """What the rounds of a loop try: its text, and the functions that a script awaits there (see
     `promises.awaited_elsewhere`)."""
@@ -43,6 +46,12 @@ def attempt_in(loop: Node, file: SourceFile, *, is_counted: bool, ends: Callable
         return None
     awaited = (awaited_elsewhere(tried, file) if file.language in SCRIPT else None) or {}
     return Attempt(file.text(body), awaited) if awaited != {"awaits": ""} else None
+
+
+def is_counted_down(text: str) -> bool:
+    """Whether a loop counts down what it may still try, and asks how much is left: `if not checks: ... checks -= 1`."""
+    counted = {found[1] or found[2] for found in _STEPS_DOWN.finditer(text)}
+    return any(re.search(rf"\bif\b[^\n]*\b{name}\b", text) for name in counted)
 
 
 def _try_in(loop: Node, file: SourceFile, *, is_counted: bool, ends: Callable[[str], bool]) -> Node | None:

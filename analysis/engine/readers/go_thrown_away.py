@@ -26,6 +26,7 @@ _MATCHED = re.compile(r"\s*:?=\s*(?:strings\.(?:Split\w*|Fields\w*)|[\w.]+\.Find
 _MEASURED = re.compile(r"\w+, _ :?= strconv\.ParseFloat\(\w+\[")
 MANY_MEASURED = 3  # in one function, each with nought for what is no number
 _RECORD = re.compile(r"(?:,\s*\w+)?\s*:?=\s*[\w.]+\.Read\(\)")  # of `encoding/csv`
+_LEAVES_NEXT = re.compile(rb"\s*return[ \t]*(?://[^\n]*)?\n")
 _WORD_END = re.compile(r"\b")
 _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
@@ -93,7 +94,8 @@ def written_answer(statement: Node, call: Node, name: str, file: SourceFile) -> 
     function does nothing behind it, so that who is gone misses it and nobody else."""
     if not (name.endswith(".Encode") and writes_to_client(call, file)):
         return {}
-    return {"form": "answer"} if text_after(statement, file).strip("} \n") else {"form": "answer", "last": "1"}
+    is_last = _LEAVES_NEXT.match(file.source, statement.end_byte) or not text_after(statement, file).strip("} \n")
+    return {"form": "answer", "last": "1"} if is_last else {"form": "answer"}
 
 
 def answers_client(call: Node, name: str, file: SourceFile) -> bool:

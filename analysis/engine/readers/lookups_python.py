@@ -10,6 +10,7 @@ from analysis.engine.readers.asked_by_callers import is_asked_by_callers
 from analysis.engine.readers.handlers import is_caught
 from analysis.engine.readers.lookups import (
     ALWAYS_A_ROW,
+    ASKED,
     FAILS,
     NEAR,
     OWN_KEY,
@@ -30,6 +31,11 @@ _QUERY = re.compile(
     r"(\.objects(\.\w+\(\))*|(^|[._])(qs|queryset)"
     r"|\.(filter|filter_by|where|exclude|order_by|select_related|all|query|scalars|execute)\(\)"
     r"(\.\w+\(\))*|(^|\.)[A-Z]\w*\.query)\.(first|last|one_or_none|scalar_one_or_none)$"
+)
+# A row that the program names itself, `filter(name=settings.ROBOT)`, was mostly put there when it was set up.
+_NAMED_ROW = re.compile(
+    r"\.objects(?:\.\w+\(\))*\.(?:filter|get)\(\s*(?:\w+\s*=\s*"
+    r"(?:[\"'][^\"'\n]*[\"']|True|False|-?\d+|(?:\w+\.)*[A-Z][A-Z\d_]*)\s*,?\s*)+\)\s*\.first\("
 )
 _OF_RESULT = re.compile(r"\w+\.(?:(?:scalars|unique|mappings)\(\)\.)*(?:first|one_or_none|scalar_one_or_none)")
 _WHERE = re.compile(r"(?i)\bwhere\b")
@@ -109,6 +115,9 @@ def _taken_by_name(call: Node, name: str, used: Use, confidence: str, file: Sour
         if not used.text.startswith("[0]"):
             return
         message = f"`{name}` may hold no row: `{short(callee)}` gave it, and `{name}[0]` of nothing fails"
+    if _is_named_row(call, file):
+        yield Missing(used.node, message, confidence="low", data=ASKED)
+        return
     yield Missing(used.node, message, confidence="low" if confidence == "low" else "medium")
 
 
@@ -177,7 +186,14 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
         return ""
     receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
-    return "" if any(map(before[-NEAR:].__contains__, checks)) else "high"
+    if any(map(before[-NEAR:].__contains__, checks)):
+        return ""
+    return "medium" if _is_named_row(call, file) else "high"
+
+
+def _is_named_row(call: Node, file: SourceFile) -> bool:
+    """Whether one row is asked for that the program names itself; the newest of many is another matter."""
+    return _NAMED_ROW.search(file.text(call)) is not None
 
 
 def _always_answers(call: Node, file: SourceFile) -> bool:

@@ -16,7 +16,7 @@ _AMOUNT = re.compile(
 _OF_A_BILL = re.compile(r"(?:\w+_)?(?i:total|cost|tax)|[a-z]\w*(?:Total|Cost|Tax)")
 _BILL = re.compile(
     r"(?i)order|invoice|payment|cart|bill|checkout|receipt|purchase|sale|quote|refund|basket|line_?item|product|expense"
-    r"|booking|payslip|payroll|transaction"
+    r"|booking|payslip|payroll|transaction|settlement|remittance|salar(?:y|ies)|wages?"
 )
 _NO_AMOUNT = re.compile(
     r"(?i)rate|ratio|percent|pct|factor|cents?$|minor|sats$|wei$|mean|avg|average|std|variance|score|change"

@@ -27,7 +27,7 @@ def _callers(method: Node, name: str, file: SourceFile) -> Iterator[tuple[Functi
         node, body = function.node, function.node.child_by_field_name("body")
         if function.owner != owner or node.id == method.id or body is None or node.type != "method_declaration":
             continue
-        found = called.search(file.source, body.start_byte, body.end_byte)
+        found = called.search(file.code, body.start_byte, body.end_byte)
         if found is not None:
             root = file.tree.root_node
             yield function, root.descendant_for_byte_range(found.start(), found.start() + 1) or root

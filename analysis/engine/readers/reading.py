@@ -39,7 +39,7 @@ COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 def function_text(node: Node, file: SourceFile) -> str:
     """Text of the innermost function around the node; at the top level the text of the file."""
     function = file.enclosing_function(node) or file.tree.root_node
-    return file.source[function.start_byte : min(function.end_byte, function.start_byte + LONGEST_TEXT)].decode(
+    return file.code[function.start_byte : min(function.end_byte, function.start_byte + LONGEST_TEXT)].decode(
         "utf-8", "replace"
     )
 
@@ -48,13 +48,13 @@ def text_before(node: Node, file: SourceFile) -> str:
     """Text of the innermost function (at the top level of the file) up to the node."""
     function = file.enclosing_function(node)
     start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
-    return file.source[start : node.start_byte].decode("utf-8", "replace")
+    return file.code[start : node.start_byte].decode("utf-8", "replace")
 
 
 def text_after(node: Node, file: SourceFile) -> str:
     """Text from the end of the node to the end of the innermost function around it."""
     function = file.enclosing_function(node) or file.tree.root_node
-    return file.source[node.end_byte : min(function.end_byte, node.end_byte + LONGEST_TEXT)].decode("utf-8", "replace")
+    return file.code[node.end_byte : min(function.end_byte, node.end_byte + LONGEST_TEXT)].decode("utf-8", "replace")
 
 
 def is_named_as_test(path: str) -> bool:
@@ -128,13 +128,13 @@ def assigned_values(name: str, node: Node, file: SourceFile) -> list[Node]:
     """The expressions that the innermost function assigns to a name before the node, augmented assignments too."""
     function = file.enclosing_function(node)
     start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
-    found = followed(name.encode(), file.source, _ASSIGNED, b"_.$", start, node.start_byte)
+    found = followed(name.encode(), file.code, _ASSIGNED, b"_.$", start, node.start_byte)
     return [_expression_at(match.end(), file) for match in found]
 
 
 def given_values(name: str, file: SourceFile) -> list[Node]:
     """The expressions that the file gives a name anywhere, as a constant has one."""
-    return [_expression_at(match.end(), file) for match in followed(name.encode(), file.source, _ASSIGNED, b"_.$")]
+    return [_expression_at(match.end(), file) for match in followed(name.encode(), file.code, _ASSIGNED, b"_.$")]
 
 
 def followed(
@@ -179,9 +179,9 @@ def has_own(name: str, text: bytes) -> bool:
 def declarations(name: str, file: SourceFile) -> Iterator[bytes]:
     """What stands before a name wherever Java may declare it: `private final Map<String, Row>`, and no more than that
     is certain."""
-    for match in followed(name.encode(), file.source, _DECLARED, b"_.$"):
+    for match in followed(name.encode(), file.code, _DECLARED, b"_.$"):
         end = match.start() - len(name.encode())
-        yield file.source[max(0, end - LONGEST_TYPE) : end]
+        yield file.code[max(0, end - LONGEST_TYPE) : end]
 
 
 def is_repository(name: str, file: SourceFile) -> bool:

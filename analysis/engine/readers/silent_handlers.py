@@ -62,6 +62,10 @@ _REMOVES_FILES = re.compile(
     r"\b\w*?(?:[fF]s|[hH]dfs|[fF]iles?|[dD]ir(?:ectory)?|[fF]older|[pP]ath)(?:System|Operator|Operations|Utils?)?(?:\(\))?"
     r"\s*\.delete\s*\("
 )
+# A statement that only reads: `cursor.execute("SELECT ...")`, `session.execute(select(Order))`.
+_READS_ROWS = re.compile(
+    r"""\bexecute\s*\(\s*(?:\w+\.)?(?:text\s*\(\s*)?[rRbBfFuU]?["'`]*\s*(?i:SELECT|SHOW|EXPLAIN|PRAGMA|DESCRIBE)\b"""
+)
 SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
 # Clean-up, and what is a nicety: times and rights of a file.
 _CLOSES = re.compile(
@@ -145,7 +149,7 @@ class SilentHandler:
 
     @cached_property
     def writes(self) -> bool:
-        return WRITES.search(_REMOVES_FILES.sub("", self.guarded)) is not None
+        return WRITES.search(_READS_ROWS.sub("", _REMOVES_FILES.sub("", self.guarded))) is not None
 
     @cached_property
     def has_effect(self) -> bool:

@@ -32,6 +32,7 @@ _CLASS_OF_HOOKS = re.compile(
     rb"|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
 )
 _POSTED = re.compile(rb"csrf_exempt|require_POST")
+_POSTED_FROM_OUTSIDE = re.compile(rb"(?s)csrf_exempt\b.*require_POST\b|require_POST\b.*csrf_exempt\b")
 POST = (b"POST(", b"POST =")
 PAGE = (b"NextApiReq",)
 _BY_PATH = {"POST": POST, "handler": PAGE, "default": PAGE}  # handlers of Next, and what their files hold
@@ -65,7 +66,7 @@ def told_by(function: Node, before: bytes, head: bytes, file: SourceFile) -> tup
     if file.language == "python" and _POSTED_TO.search(before) is not None and is_prefixed(before, file):
         return "route", where
     if _speaks_of(head, _NAMES) and (
-        _NAMED.search(head) or (_POSTED_TO.search(before) is not None and _NAMED_AS_HOOK.search(head) is not None)
+        _NAMED.search(head) or (_is_posted_to(before) and _NAMED_AS_HOOK.search(head) is not None)
     ):
         return "name", where
     around = _class_header(function, file) if may_be_routed and _POSTS.search(where) else b""
@@ -78,6 +79,11 @@ def told_by(function: Node, before: bytes, head: bytes, file: SourceFile) -> tup
         return "path", where
     is_view = file.language == "python" and _POSTS.search(head) is not None
     return "other route" if is_view or _HANDLER.search(head) is not None else "", where
+
+
+def _is_posted_to(before: bytes) -> bool:
+    """Whether the decorators of a handler say that it takes posts, for Django also from where no page of it stands."""
+    return _POSTED_TO.search(before) is not None or _POSTED_FROM_OUTSIDE.search(before) is not None
 
 
 def is_routed_by_path(path: str) -> bool:

@@ -58,6 +58,7 @@ _SCRIPT_INSIDE = re.compile(
 # One whole build, named as the package is: `gallery/dist/gallery-native`, which says how to load it.
 _WHOLE_BUILD = re.compile(r"^(?:@[^/]+/)?(\w+)[^/]*/dist/\1[^/]*$")
 _OF_TYPES = re.compile(r"/dist/(?:.*/)?(?:types?|typings)(?:/|$)")  # which are gone when the program runs
+_HOLDS_TYPES = re.compile(r"(?i)(?:types?|typings|interfaces)")
 _GATHERS = re.compile(r"(?:^|[-_.])internals?(?=[-_.])", re.IGNORECASE)
 # The documentation of these packages tells to import them, whatever their names say.
 _DOCUMENTED = frozenset(
@@ -78,6 +79,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     graph = codebase.graph
     for deep in deep_imports(graph, codebase.files):
         folder = PurePosixPath(deep.entry).parent.name if deep.entry else graph.modules[deep.edge.target].name
+        if not _is_loaded(deep) and (not deep.is_offered or _HOLDS_TYPES.fullmatch(folder)):
+            continue  # a type that is to be had nowhere else, or a folder of types that whoever needs one may take
         yield Finding(
             rule_id=RULE.id,
             file=deep.edge.source,

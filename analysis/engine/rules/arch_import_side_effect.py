@@ -180,9 +180,9 @@ def _call_of_its_function(
         at = file.scope_at(start, match.end()).function
         if (at.index == 0 or at.name in functions) and not file.source[:start].endswith(_DECLARES):
             found = file.tree.root_node.descendant_for_byte_range(start, match.end())
-            if found is None or _is_tried(found) or not _runs_on_import(found, file, functions):
-                return None
-            return found
+            if found is None or "call" not in found.type:
+                continue  # in a comment or a text
+            return found if _runs_on_import(found, file, functions) and not _is_tried(found) else None
     return None
 
 

@@ -99,9 +99,8 @@ def look_at_exit(call: Node, file: SourceFile) -> Iterator[Mark]:
     if statement is None or statement.type != "expression_statement":
         return
     after = _statement_after(statement, file)
-    # What a call is that never returns the compiler does not know, and may want a jump behind it; `panic` it knows.
-    is_known = callee == "panic" and file.language == "go"
-    if after is not None and (is_known or after.type not in _WANTED):
+    # What a call is that never returns the compiler does not know, and may want a jump behind it.
+    if after is not None and (_is_panic(call, file) or after.type not in _WANTED):
         yield _mark(after, f"`{callee}`", file)
 
 
@@ -162,7 +161,9 @@ def _ways_out(branch: Node | None, file: SourceFile) -> frozenset[str]:
         return frozenset({"jump"})
     if branch.type == "expression_statement":
         call = branch.named_child(0)
-        return frozenset({"exit"}) if call is not None and _ends_process(call, file) else frozenset()
+        if call is None or not _ends_process(call, file):
+            return frozenset()
+        return frozenset({"jump" if _is_panic(call, file) else "exit"})
     if branch.type == "elif_clause":
         return _ways_out(branch.child_by_field_name("consequence"), file)
     if branch.type == "else_clause":
@@ -183,6 +184,11 @@ def _ends_process(call: Node, file: SourceFile) -> bool:
         return False
     callee = file.callee(call)
     return callee in _EXITS and not any(each.name == callee for each in file.functions)
+
+
+def _is_panic(call: Node, file: SourceFile) -> bool:
+    """Whether a call is one that the compiler of Go knows never to return."""
+    return file.language == "go" and file.callee(call) == "panic"
 
 
 def _statement_after(statement: Node, file: SourceFile) -> Node | None:

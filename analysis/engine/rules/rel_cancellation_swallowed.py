@@ -67,7 +67,8 @@ _WAITS = re.compile(
 )
 # The same for a variable of any name, by its type: `BlockingQueue<Job> inbox`.
 _MAY_WAIT = re.compile(
-    r"\b(\w+)\.(?:take|put|await|join|acquire|get|exchange|awaitTermination|invokeAll|waitFor|send|lockInterruptibly)\("
+    r"\b(\w+)\.(?:(?:take|put|await|join|acquire|get|exchange|awaitTermination|invokeAll|waitFor|send|lockInterruptibly)\("
+    r"|(?:poll|tryAcquire|tryLock)\([^();]*,|offer\([^();]*,[^();]*,)"  # with a time for which they wait
 )
 _GIVEN_TYPES = rb"<(?:[^<>;=(){}]|<(?:[^<>;=(){}]|<[^<>;=(){}]*>)*>)*>"  # whole, as its brackets say
 _WAITING_TYPE = re.compile(

@@ -68,7 +68,7 @@ _BOUNDARY = re.compile(  # errors that are answers to a client
 )
 _TELLS_ALL = re.compile(r"NumberFormatException|DateTimeParseException|NoSuchElementException")  # the type says it all
 _CAUGHT_ONLY = r"except\s*\(?\s*(?:(?:[\w.]*\.)?(?:{0})[\s,]*)+\)?\s*(?:as\s+\w+\s*)?:"
-_LOOKED_UP = re.compile(_CAUGHT_ONLY.format("KeyError|IndexError|LookupError|StopIteration|DoesNotExist"))
+_LOOKED_UP = re.compile(_CAUGHT_ONLY.format(r"KeyError|IndexError|LookupError|StopIteration|\w*DoesNotExist"))
 _CONVERTED = re.compile(_CAUGHT_ONLY.format("ValueError|TypeError|InvalidOperation|ArithmeticError"))
 _CONVERTS = re.compile(
     r"(?:[\w.]+\s*=\s*|return\s+)?(?:int|float|Decimal|UUID|uuid\.UUID|[\w.]*(?:strptime|fromisoformat))\("

@@ -224,8 +224,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         is_told = "call" not in mark.data and mark.data.get("form") != "answer"
         return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW) if is_told else None
     if "call" not in mark.data:
-        if "last" in mark.data:
-            return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
+        if "last" in mark.data:  # nobody is left who could do anything about it
+            return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
         if place.facts.package == "main" and mark.severity:  # a tool, whose user tries again
             return place.finding(mark, severity=Severity.WARNING) if mark.severity == "critical" else None
         is_small = mark.severity == "critical" and _OF_COMMANDS.search(place.path) is not None
@@ -296,6 +296,8 @@ def _is_of_project(call: Node, file: SourceFile, *, is_started: bool = False) ->
     head, _, name = callee.rpartition(".")
     receiver = receiver_of(call, file)[0]
     is_of_a_field = bool(receiver) and head.startswith(f"{receiver}.")
+    if is_of_a_field and _CUSTOMARY.match(name):
+        return False
     if callee in _BUILT_IN or callee in functions_that_fail(file) or "(" in head:
         return False
     if not (is_of_a_field or is_started or _ACTS.match(name.encode())):

@@ -79,7 +79,7 @@ _TIMES = re.compile(
 )
 _CHANGED = re.compile(rb"([A-Za-z_][\w.]*)\s*[-+*/]=\s*\d*\.\d+[fd]?\b")
 _ROUNDED = re.compile(rb"(?:\w*[rR]ound\w*|[mM]ath\.\w+|\bint|Decimal|toFixed|BigDecimal\.valueOf)\(\s*\Z")
-_STATISTICS = re.compile(r"(?i)(?:stats?|statistics|histogram|chart|datapoint)$")
+_STATISTICS = re.compile(r"(?i)(?:stats?|statistics|histogram|datapoint)$|chart(?!er)")  # what is drawn is no account
 _EMPTY_FIELD = re.compile(rb"===?\s*(?:\"\"|'')\s*\?\s*\w+\s*:\s*\Z")  # of a form, which sends what was typed
 _ARGUMENT = re.compile(r"(?:^|[.\[(\"'_])([A-Za-z_]\w*)[\"'\])]*\s*$")
 _GETTER = re.compile(r"get_?(?=[A-Z])")
@@ -100,6 +100,7 @@ _WITH_A_TIME = re.compile(  # of which it becomes one: what was paid for so many
     r"(?i)[+-]\s*(?:\w+[._])*\w*(?:time|duration|seconds|minutes|hours|days|timestamp)\b"
     r"|\w*(?:time|duration|seconds|minutes|hours|days|timestamp)\s[+-]\s"
 )
+_OF_TOKENS = re.compile(r"(?i)\bformat_?(?:ether|units)\(|\bfrom_?wei\(")  # which no bank rounds
 _ROUNDS = re.compile(r"(?i)cents|round|minor|decimal|quantize|money|format|tofixed")
 _REDUCES = re.compile(rb"\.reduce\([^()]*\Z")
 _OF_A_PICTURE = re.compile(rb"java\.awt|javafx\.|\bcanvas\b|\bpixels?\b|\bBufferedImage\b|\bshader", re.IGNORECASE)
@@ -144,7 +145,7 @@ def look_at_conversion(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # which of two is the lower
     if any(_ROUNDS.search(file.callee(each)) for each in _calls_around(call)):
         return  # it becomes cents again, or a text
-    if _WITH_A_TIME.search(_around(call, file)):
+    if _WITH_A_TIME.search(_around(call, file)) or _OF_TOKENS.search(text):
         return
     name = _GETTER.sub("", found[1]) if found is not None else ""
     is_money = is_amount(name) or is_asked_total(name, text)
@@ -189,7 +190,7 @@ def look_at_annotation(assignment: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if found[3] is not None and not _SCHEMAS.search(file.source):
         return  # the columns of other libraries are in the index of models
-    if not _is_amount_of(found[1].decode(), assignment, file) or _STATISTICS.search(_owner(assignment, file)):
+    if not _is_amount_of(found[1].decode(), assignment, file):
         return
     yield _mark(assignment, found[1].decode(), (found[2] or found[3]).decode(), file)
 
@@ -225,7 +226,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """In code that bills people it is critical."""
     if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _INVENTED.search(place.path):
         return None
-    return place.finding(mark) if mark.data else place.finding(mark, severity=_severity(place.path))
+    severity = None if mark.data else _severity(place.path)
+    return place.finding(mark, severity=severity) if severity else place.finding(mark)
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -283,7 +285,8 @@ def _is_amount_in(path: str) -> bool:
 
 def _is_amount_of(name: str, field: Node, file: SourceFile) -> bool:
     """Whether a field is an amount of money by its own name, or by that of its class."""
-    if not (is_amount(name) or (is_of_a_bill(name) and is_amount(name, _owner(field, file)))):
+    owner = _owner(field, file)
+    if not (is_amount(name) or (is_of_a_bill(name) and is_amount(name, owner))) or _STATISTICS.search(owner):
         return False
     if name.lower().endswith(("price", "prices")) and _PER_UNIT.search(file.source):
         return False
@@ -324,7 +327,10 @@ def _is_no_money(name: str, node: Node, file: SourceFile) -> bool:
 
 
 def _near(node: Node, file: SourceFile) -> bytes:
-    return file.source[max(0, node.start_byte - NEAR) : node.end_byte + NEAR]
+    """The lines around; what stands in another function speaks of something else."""
+    function = file.enclosing_function(node)
+    start, end = (function.start_byte, function.end_byte) if function is not None else (0, len(file.source))
+    return file.source[max(start, node.start_byte - NEAR) : min(end, node.end_byte + NEAR)]
 
 
 def _severity(where: str) -> Severity | None:
@@ -334,7 +340,9 @@ def _severity(where: str) -> Severity | None:
 def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
     message = f"`{name}` is an amount of money in a `{kind}`"
     is_sure = _is_of_money(field, file)
-    return file.mark(RULE.id, field, message, confidence="" if is_sure else "low", suggestion=_FIX[file.language])
+    # What is only handed on may never be added up.
+    severity, confidence = ("", "") if is_sure else ("info", "low")
+    return file.mark(RULE.id, field, message, severity=severity, confidence=confidence, suggestion=_FIX[file.language])
 
 
 def _is_of_money(field: Node, file: SourceFile) -> bool:

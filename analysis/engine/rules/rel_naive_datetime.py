@@ -12,10 +12,19 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.django_clock import SETS_ZONE, is_of_cookie, look_at_zone, runs_in_utc
+from analysis.engine.readers.django_clock import (
+    KEEPS_NO_ZONE,
+    SETS_ZONE,
+    is_of_cookie,
+    keeps_no_zone,
+    look_at_times,
+    look_at_zone,
+    runs_in_utc,
+)
 from analysis.engine.readers.java_dates import is_zoned, reads_fields, reads_texts, stored_as
 from analysis.engine.readers.reading import followed, function_text, short, text_after
-from analysis.engine.readers.time_spans import LOCAL_CLOCK, gives_a_day, is_end_of_span, is_span, is_start_of_span
+from analysis.engine.readers.time_spans import gives_a_day, is_end_of_span, is_span, is_start_of_span
+from analysis.engine.readers.uses_of_times import ASSIGNED, WORD_END, confidence_of, severity_of, stays
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -56,6 +65,8 @@ def is_over(order):
 
 _NOW = {"datetime.datetime.now": 0, "datetime.datetime.fromtimestamp": 1}  # name to the position of the zone
 _NEVER_AWARE = frozenset({"datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp", "datetime.datetime.today"})
+# `now().replace(hour=0)` is as much without a zone as `now()`.
+_SET_BACK = re.compile(r"(?:\s*\.replace\((?![^()]*\btzinfo\b)[^()]*\))+")
 _READS_CLOCK = frozenset({"datetime.datetime.now", "datetime.datetime.today"})
 _MADE_AWARE = re.compile(r"\s*\.(astimezone|replace|date|year|month|day|weekday)\b")
 # The reading of the clock as local time is right again as a number of seconds, and right enough as a text for people.
@@ -70,48 +81,18 @@ _FORMATTED = re.compile(rb"\s*\.(format|toLocalDate|getYear)\(")
 _WRAPPED = re.compile(
     r"(?:make_aware|make_utc|as_utc|to_utc|localize|strftime|\bformat\w*|\w_format\w*)\(\s*(?:value\s*=\s*)?$"
 )
-_MATTERS = re.compile(
-    r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
-    r"|\.is(Before|After)\(",
-    re.IGNORECASE,
-)
-_TELLS = re.compile(r"(?i)(?:[\w.]*\blog\w*|print|echo|[\w.]*\b(?:debug|info|warn\w*|error|stdout\.write))\b[\w.]*\(")
-_GIVEN_AWAY = re.compile(
-    r"^return\b|^[\w.]+(?:\.\w+|\[[^\]]*\])\s*=|[\"']?\w[\"']?\s*[:=]\s*now\(\)(?:\.isoformat|\s*[,)}])|now\(\)\.(?:isoformat|toString)\("
-)
-_IN_A_TEXT = re.compile(r"\bstr\(now\(\)|%\s*\(?now\(\)|\{now\(\)")
-_LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
 _HAS_A_DAY = re.compile(r"%-?[dDjxcFsUW]")
-_ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
-_QUERIED = re.compile(
-    r"\b(?:gte?|lte?)\s*[:,]|\b(?:More|Less)Than\w*\(|\bBetween\(|\bOp\.\w+\]"
-    r"|\b(?:execute\w*|bulk_create|insert\w*|upsert\w*|persist|put_item)\([^\n]*[,(\[]\s*\w+\s*[,)\]]"
-    r"|\.(?:create|get_or_create|update_or_create|filter|exclude|update)\([^\n]*\w\s*=\s*\w+\s*[,)]"
-    r"|\w__(?:gte?|lte?)\s*=|\b(?:\w*_at|\w*[cC]reated|\w*[uU]pdated|\w*expir\w*|\w*timestamp)\s*=(?!=)|\.set\w*(?:At|Date|Time)\("
-)
-# Into a row that is made, or a column of one, and what stores it: `Slot(begins=begins)`, `slot.begins = begins`.
-_INTO_A_ROW = re.compile(r"(?:\b[A-Z]\w*\((?:[^\n]*,\s*)?\w+\s*=|\.\w+\s*=)\s*\Z")
-_STORES = re.compile(r"\.(?:save|add|add_all|merge|commit|flush|bulk_create|persist)\(")
-_ORDERED = re.compile(r"\.is(?:Before|After)\(")
-_WORD_END = re.compile(r"\b")
 _NAMED_NAIVE = re.compile(r"(?i)naive|no_?tz|without_?(?:tz|zone)")
 _WRITTEN = re.compile(r"\.strftime\(")
-_LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
-_OF_A_MODULE = re.compile(r"[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*now\(\)\s*$")
-_COMPARED_AS_TEXT = re.compile(r"\.isoformat\([^()\n]*\)\s*[<>]=?\s*[\w(]")
-_LESS_OR_MORE_BEFORE = re.compile(r"[\w)]\s*[<>]=?\s*\Z")
-_LOCAL_READINGS = re.compile(
-    r"\b(?:datetime\.now\(\s*\)|datetime\.today\(\)|(?<!utc)fromtimestamp\([^,()]*(?:\([^()]*\))?[^,()]*\))"
-)
+_NAMES_CONSTANT = re.compile(rb"\bconst\s+[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*\Z")
 _WRITTEN_AS_UTC = re.compile(r"\.isoformat\([^()]*\)(?:\[:\d+\])?\s*\+\s*[\"'](?:Z|\+00:?00)[\"']")
-_FROM_WHICH = re.compile(rb"\s*-\s*(?!\w*(?:[tT]ime)?delta)[a-z]\w*")
 _IN_OBJECT = re.compile(rb"[\w\"']\s*:\s*(?:new\s+)?\Z")
 _DEFAULT = re.compile(rb"(?:default|default_factory|onupdate|insert_default)\s*=\s*[\w.]*\b(?:utcnow|now|today)\s*[,)]")
 _SAID_LOCAL = re.compile(rb"(?i)#[^\n]*(?:\blocal time|\bnaive\b)[^\n]*\n(?:\s*#[^\n]*\n)*\s*\Z")
 _NEVER = frozenset({"1", "1900", "1970", "9999"})  # years that stand for none
 NEAR = 60  # bytes before a call
+LONGEST_REPLACE = 100  # bytes of a time that is set to an hour
 SAID = 400  # bytes of comments above a statement
-_SAID = re.compile(r"(?:#|//)[^\n]*")
 _TZINFO_POSITION = 7
 # A text that ends with a time of the day, whatever day is put before it: `day + "T00:00:00"`.
 _DIGITS = r"(?:\d\d|\$\{[^{}]*\})"  # of the clock, written out or filled in
@@ -124,7 +105,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if not callee.startswith("datetime.") or not _is_naive(call, callee, file):
         return
-    after = file.source[call.end_byte : call.end_byte + NEAR].decode("utf-8", "replace")
+    after = _text_behind(call, file)
     is_day = callee in _READS_CLOCK and gives_a_day(call, file)
     if _MADE_AWARE.match(after) and not is_day:
         return
@@ -137,7 +118,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             return
         shown = f"{callee.removeprefix('datetime.')}().date()" if is_day else "date.today()"
         message = f"`{shown}` is the day of this machine's zone"
-        data = _stays(call, "", file)
+        data = stays(call, "", file)
         yield file.mark(RULE.id, call, message, severity="info", confidence="low", data=data)
         return
     name = callee.removeprefix("datetime.")
@@ -151,15 +132,21 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return  # what it is filled in for gets its zone there
     if _is_meant(call, file):
         return
-    severity = _severity(call, file)
+    severity = severity_of(call, file)
     yield file.mark(
         RULE.id,
         call,
         f"`{name}` here gives a time without a zone",
         severity=severity,
-        confidence=_confidence(call, severity, file),
-        data={"form": "cookie"} if is_of_cookie(call, file) else _stays(call, severity, file, is_constant=is_constant),
+        confidence=confidence_of(call, severity, file),
+        data={"form": "cookie"} if is_of_cookie(call, file) else stays(call, severity, file, is_constant=is_constant),
     )
+
+
+def _text_behind(call: Node, file: SourceFile) -> str:
+    """What is done with a time, without what only sets a part of it."""
+    after = file.source[call.end_byte : call.end_byte + NEAR + LONGEST_REPLACE].decode("utf-8", "replace")
+    return _SET_BACK.sub("", after, count=1) if _SET_BACK.match(after) else after[:NEAR]
 
 
 def look_at_default(given: Node, file: SourceFile) -> Iterator[Mark]:
@@ -189,9 +176,9 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             return  # all times of the function are of the zone of the machine
         suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
         message = "`LocalDateTime.now()` has no zone"
-        severity = _severity(call, file)
+        severity = severity_of(call, file)
         kept, is_stored = stored_as(call, file)
-        data, confidence = _stays(call, severity, file), "" if severity else "low"
+        data, confidence = stays(call, severity, file), "" if severity else "low"
         if kept and is_stored:
             data = {}
             message = f"`{kept}` is given a `LocalDateTime`, which has no zone"
@@ -227,7 +214,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     if len(given) != 1 or file.callee(call) not in ("Date", "Date.parse"):
         return
     if given[0].type in _BUILT and _ENDS_LOCAL.search(file.text(given[0])):
-        severity = _severity(call, file)
+        severity = severity_of(call, file)
         yield file.mark(
             RULE.id,
             call,
@@ -239,16 +226,23 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         )
     elif _LOCAL_TIME.match(file.text(given[0])):
         is_row = _IN_OBJECT.search(file.source, max(0, call.start_byte - NEAR), call.start_byte) is not None
-        severity = "" if is_row else _severity(call, file)
+        severity = "" if is_row else severity_of(call, file)
         yield file.mark(
             RULE.id,
             call,
             f"{file.text(given[0])} names no zone: it is read in the zone of the machine",
             severity=severity,
             confidence="" if severity else "low",
-            data={} if severity else {"form": "stays"},  # mostly an example of a row
+            # Mostly an example of a row; a constant of a module is there for others.
+            data={} if severity or _is_constant_of_script(call, file) else {"form": "stays"},
             suggestion="End the text with `Z` or an offset.",
         )
+
+
+def _is_constant_of_script(call: Node, file: SourceFile) -> bool:
+    """Whether the time is that of a constant of the module: `export const RELEASE = new Date("...")`."""
+    before = file.source[max(0, call.start_byte - NEAR) : call.start_byte]
+    return file.function_of(call) == 0 and _NAMES_CONSTANT.search(before) is not None
 
 
 def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -286,7 +280,7 @@ def _is_naive(call: Node, callee: str, file: SourceFile) -> bool:
 
 def _is_harmless(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the value is turned at once into what is right without a zone, or measures how long something takes."""
-    after = file.source[call.end_byte : call.end_byte + 60].decode("utf-8", "replace")
+    after = _text_behind(call, file)
     if is_span(call, file):
         return True
     if callee in ("datetime.datetime.utcnow", "datetime.datetime.utcfromtimestamp") and _WRITTEN_AS_UTC.search(
@@ -320,88 +314,31 @@ def _is_meant(call: Node, file: SourceFile) -> bool:
 
 def _is_text_of_utc(call: Node, file: SourceFile) -> bool:
     """Whether the time in UTC goes into a variable that is only written as a text: `expires.strftime("... GMT")`."""
-    given = _ASSIGNED.match(file.text(file.statement_of(call)))
+    given = ASSIGNED.match(file.text(file.statement_of(call)))
     if given is None:
         return False
     after = text_after(call, file)
-    uses = list(followed(given[1], after, _WORD_END, "_."))
+    uses = list(followed(given[1], after, WORD_END, "_."))
     # As a keyword of the same name it is no use: `expires=expires.strftime(...)`.
     uses = [each for each in uses if not re.match(r"\s*=(?!=)", after[each.end() :])]
     return bool(uses) and all(_WRITTEN.match(after, each.end()) for each in uses)
 
 
-def _severity(call: Node, file: SourceFile) -> str:
-    """A warning where the value is compared, stored or used for expiry, also by way of a variable."""
-    # What the call itself is given says nothing of what becomes of the time.
-    statement = _header(file.statement_of(call), file).replace(file.text(call), "now()")
-    if _LOGGING.search(statement):
-        return ""
-    if _MATTERS.search(statement):
-        return "warning"
-    given = _ASSIGNED.match(statement)
-    return "warning" if given is not None and _matters_later(given[1], call, file) else ""
-
-
-def _confidence(call: Node, severity: str, file: SourceFile) -> str:
-    """What becomes of a time is not known where nothing compares or stores it. Two readings of the local clock may be
-    compared; one alone meets what comes from elsewhere."""
-    if not severity:
-        return "low"
-    if not LOCAL_CLOCK.match(file.text(call)):
-        return ""
-    others = len(_LOCAL_READINGS.findall(function_text(call, file))) > 1
-    is_span = _FROM_WHICH.match(file.source, call.end_byte) is not None
-    return "low" if others else "medium" if is_span else ""
-
-
-def _stays(call: Node, severity: str, file: SourceFile, *, is_constant: bool = False) -> dict[str, str]:
-    """Whether nothing is known to become of a time: it is not compared or stored, nor given back, kept in a member or a
-    dictionary, or written as a text that others read. A constant of a module is there for others."""
-    statement = _header(file.statement_of(call), file).replace(file.text(call), "now()")
-    if is_constant and file.function_of(call) == 0 and _OF_A_MODULE.match(statement):
-        return {}
-    is_shown = _TELLS.match(statement) is not None or _IN_A_TEXT.search(statement) is not None
-    leaves = not is_shown and _GIVEN_AWAY.search(statement) is not None
-    return {} if severity or leaves else {"form": "stays"}
-
-
-def _header(statement: Node, file: SourceFile) -> str:
-    """A statement, of a compound one its head alone."""
-    body = statement.child_by_field_name("body") or statement.child_by_field_name("consequence")
-    end = body.start_byte if body is not None and "block" in body.type else statement.end_byte
-    return _SAID.sub("", file.source[statement.start_byte : end].decode("utf-8", "replace"))
-
-
-def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
-    """Whether a line after the call stores or compares the variable."""
-    after = text_after(call, file)
-    for match in followed(name, after, _WORD_END, "_."):
-        line = after[after.rfind("\n", 0, match.start()) + 1 : after.find("\n", match.end()) % (len(after) + 1)]
-        is_compared = _LESS_OR_MORE.match(after, match.end()) or _LESS_OR_MORE_BEFORE.search(
-            after, max(0, match.start() - len(name) - 60), match.start() - len(name)
-        )
-        start = match.start() - len(name)
-        if _INTO_A_ROW.search(after[max(0, start - NEAR) : start]) and _STORES.search(after, match.end()):
-            return True
-        if _COMPARED_AS_TEXT.match(after, match.end()):
-            return True
-        if (is_compared or _QUERIED.search(line) or _ORDERED.search(line)) and not _LOGGING.search(line):
-            return True
-    return False
-
-
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
-    """A time that stays in its function, or goes into a line of the log, meets no other zone. A page means the day of
-    who looks at it."""
-    if mark.data.get("form") == "zone" or (mark.data.get("form") == "cookie" and runs_in_utc(codebase)):
+    """A time that stays in its function, or goes into a line of the log, meets no other zone, and none of a project
+    that keeps all of its times without one. A page means the day of who looks at it."""
+    form = mark.data.get("form")
+    if form in ("zone", "local", "aware") or (form == "cookie" and runs_in_utc(codebase)):
         return None
-    if mark.data.get("form") == "built" and (place.facts.language == "tsx" or runs_in_browsers(place)):
+    if form == "built" and (place.facts.language == "tsx" or runs_in_browsers(place)):
         return None
-    if mark.data.get("form") == "written":  # for people of this place, unless others ask for it
+    if form == "written":  # for people of this place, unless others ask for it
         is_asked = place.in_request_path or any(entry.kind == "request" for entry in place.facts.entries)
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW) if is_asked else None
-    if mark.data.get("form") == "stays" or (mark.confidence == "low" and MADE_UP.search(place.path)):
+    if form == "stays" or (mark.confidence == "low" and MADE_UP.search(place.path)):
         return None
+    if place.facts.language == "python" and keeps_no_zone(codebase):
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     return place.finding(mark)
 
 
@@ -413,6 +350,7 @@ WATCHES = (
         names=frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp", "datetime", "strptime"}),
     ),
     Watch("assignment", look_at_zone, PYTHON, needs=(b"TIME_ZONE",), starts=SETS_ZONE),
+    Watch("assignment", look_at_times, PYTHON, needs=(b"USE_TZ",), starts=KEEPS_NO_ZONE),
     Watch("keyword_argument", look_at_default, PYTHON, needs=(b"utcnow", b".now"), starts=_DEFAULT),
     Watch("call", look_at_java, JAVA, names=frozenset({"now", "Date", "SimpleDateFormat"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"Date", "parse"})),

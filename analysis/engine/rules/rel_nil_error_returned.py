@@ -97,6 +97,9 @@ _TOLD = re.compile(
 # What is noted for who looks for mistakes; without the error it says nothing of what failed.
 _NOTED = re.compile(r"\b(?:log|logger|slog|\w+\.[lL]og(?:ger)?)\.(?:Debug|Trace)\w*\([^\n]*")
 _GIVES_ERROR = re.compile(r"\breturn\b[^\n{}]*(?:\b\w*[eE]rr\w*\b|\b(?:errors|fmt)\.(?:New|Wrapf?|Errorf)\()[^\n]*")
+_TOOK_ONE_KIND = re.compile(
+    r"\bif (?:errors\.Is\(\w+, [\w.]+\)|\w+ == [\w.]*(?:Err[A-Z]\w*|EOF)) \{[^{}]*\breturn\b[^{}]*\}"
+)
 # Nobody is there any more to hear of it.
 _TO_CLIENT = re.compile(rb"if\s+_, \w+ :?= (?:\w\.Write\(|(?:io\.WriteString|fmt\.Fprint\w*)\(\w,)")
 
@@ -273,8 +276,10 @@ def _is_asked(branch: Branch) -> bool:
 
 
 def _is_told_before(branch: Branch) -> bool:
-    """Something between the call and the test has already taken the error."""
-    return bool(re.search(rf"\b{branch.error}\b", _since_bound(branch).partition("\n")[2]))
+    """Something between the call and the test has already taken the error. A branch that asked for one kind of it and
+    left has taken that kind alone."""
+    since = _TOOK_ONE_KIND.sub("", _since_bound(branch).partition("\n")[2])
+    return bool(re.search(rf"\b{branch.error}\b", since))
 
 
 def _call_of(branch: Branch) -> str:

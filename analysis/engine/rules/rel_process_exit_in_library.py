@@ -64,6 +64,7 @@ _EXITS = {
 _LOGS_AND_EXITS = re.compile(
     r"(?:github\.com/(?:sirupsen/logrus|golang/glog|rs/zerolog/log)|k8s\.io/klog(?:/v2)?)\.(?:Fatal|Exit)\w*"
 )
+_OF_SHELL = frozenset({"exit", "quit"})  # Python has them for who types, and not for code
 _SCRIPT_EXITS = frozenset({"process.exit", "process.abort"})
 _ENTRY_PATH = re.compile(
     r"(^|/)(?<!com/)(?<!org/)(?<!net/)(examples?|samples?|seeds?|ci|release|contrib|benchmarks?|cli|cmd|commands?|console)/|(^|/)[\w-]*-cli/|(^|/)cli-[\w-]+/|(^|/)command-?line/"
@@ -90,6 +91,9 @@ _LOGS = re.compile(r"(?i)log|report|print")  # whose `fatal` ends the process, a
 _STARTS = re.compile(r"(?i)^(?:migrat|run_?migrat|start|init|boot|set_?up|configur|new(?![a-z]))")
 # What reads the settings of the environment, mostly at the start: nothing can go on without them.
 _READS_SETTINGS = re.compile(r"(?i)\b(?:os\.(?:lookupenv|getenv|environ)|process\.env|system\.getenv|get_?env\w*\()")
+_OF_SETTINGS = re.compile(
+    r"(?i)(?:^|/)(?:\w*config(?:uration)?|settings|env(?:_?vars?|ironment)?|dot_?env)(?:/[\w-]+)?\.\w+$"
+)
 _CALLS_FOR_SETTINGS = re.compile(r"(?i)(?:^|\.)(?:lookupenv|get_?env\w*)$")
 _ASKS_WHETHER_TO = re.compile(
     r"\bif\b[^\n{]*(?:[sS]hould|[mM]ust)\w*(?i:exit|quit|abort|terminate|die)\w*\([^{}]*[{:][^{}]*\Z"
@@ -146,7 +150,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         is_given_on = not _ends_well(call, file)
         if is_given_on and (file.language in SCRIPT or not is_parameter(file.arguments(call)[0][0], call, file)):
             return  # it gives on the status that something else had
-        form = "end" if is_end else "named" if is_given_on else "asked"
+        is_of_shell = callee in _OF_SHELL and not is_top
+        form = "end" if is_end else "named" if is_given_on else "shell" if is_of_shell else "asked"
     does = "imports this" if is_top else "calls it"
     message = f"`{callee.rpartition('/')[2]}` in `{name}` ends the process of whoever {does}"
     data = {"form": form} if form else {}
@@ -285,7 +290,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     is_start = _is_start(place)
     reads_settings = (
-        not returns_error and not place.in_handler and ("settings" in mark.data or _is_given_settings(place))
+        not returns_error
+        and not place.in_handler
+        and ("settings" in mark.data or _OF_SETTINGS.search(place.path) is not None or _is_given_settings(place))
     )
     if place.in_request_path and not (is_start or reads_settings):
         return place.finding(mark, severity=Severity.CRITICAL, confidence=None if gives else Confidence.MEDIUM)
@@ -296,9 +303,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark)
     if place.facts.language == "go" and _is_step_of_main(place):
         return None
-    return place.finding(
-        mark, confidence=Confidence.MEDIUM if gives and not (is_start or reads_settings) else Confidence.LOW
-    )
+    if reads_settings:  # nobody has work in hand yet that could be lost
+        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+    return place.finding(mark, confidence=Confidence.MEDIUM if gives and not is_start else Confidence.LOW)
 
 
 def _is_start(place: Place) -> bool:

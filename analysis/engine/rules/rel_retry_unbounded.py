@@ -11,7 +11,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers.attempts import HANDLERS, attempt_in
+from analysis.engine.readers.attempts import HANDLERS, attempt_in, is_counted_down
 from analysis.engine.readers.handlers import comment_above, guarded_text
 from analysis.engine.readers.held_clients import by_client
 from analysis.engine.readers.outside_calls import by_class, what_it_does
@@ -142,7 +142,7 @@ _GO_AGAIN = re.compile(
 )
 _ENDS_IN_GO = re.compile(r"ctx\.(?:Err|Done)\(|\b(?:attempt|deadline)", re.IGNORECASE)
 _NO_ARGUMENTS = re.compile(r"\(\s*\)")
-_NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|count|[-+] ?1\b|depth|left")
+_NEXT_ATTEMPT = re.compile(r"(?i)attempt|retr(?:y|ies)|tries|(?<!ac)(?<!dis)count(?!r(?:y|ies))|[-+] ?1\b|depth|left")
 
 
 def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
@@ -163,6 +163,8 @@ def look_at_loop(loop: Node, file: SourceFile) -> Iterator[Mark]:
     if called and file.language != "go" and not _SUCCEEDS.search(tried):
         return  # success does not end it: it is no attempt, but the next piece of work
     data = called | attempt.awaited
+    if is_endless and is_counted_down(text):
+        return
     if is_endless and not _LIMITED.search(_without_counts(_TIMEOUT_OF_A_CALL.sub("", _TOLD.sub("", text)))):
         yield from _without_limit(loop, text, data, file)
     elif not is_endless and not _WAITS.search(text) and not _is_optimistic(text, tried):

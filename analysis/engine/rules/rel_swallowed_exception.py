@@ -71,6 +71,7 @@ _REACHES_OUT = re.compile(
     r"\bFiles\.|\bopen\(|\b(?:requests|httpx|axios|fs|os|subprocess|shutil|socket)\.\w|\.read(?:_text|_bytes|lines?)?\(|\breadFile"
     r"|\bfetch\w*\(|urlopen\(|(?:[cC]lient|[sS]ession|[rR]epo\w*|[gG]ateway|[cC]onnection|[dD]ao|[tT]emplate|cursor|\bdb|\bapi)\.(?!(?:get|is)[A-Z])\w+\("
     r"|\b(?:execute|query|connect|download|request)\w*\("
+    r"|\b\w+\.(?:call|run|proceed)\(\)"  # whatever it was given to do
 )
 _NULLABLE = re.compile(rb"@Nullable\b|@CheckForNull\b|->\s*(?:Optional\[|[^:]*\|\s*None\b)|\bOptional<")
 _WAITS_FOR = re.compile(r"\bawait\b")  # something outside, which may fail for many reasons
@@ -245,13 +246,18 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     form = mark.data.get("form")
     if _BEST_EFFORT.search(f"{place.path} {place.function.name}"):
         return None
-    if form == "value" and not place.in_request_path:
+    if form == "value" and not (place.in_request_path or _is_task(place)):
         return None
     if form == "empty" and place.facts.language in SCRIPT and runs_in_browsers(place):
         return None
     if form == "shown" and runs_in_browsers(place):
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)  # what is not shown is seen
     return place.finding(mark)
+
+
+def _is_task(place: Place) -> bool:
+    """Whether whoever runs tasks runs the function itself, and takes it for done when it gives nothing."""
+    return any(entry.kind == "job" and entry.function == place.function.name for entry in place.facts.entries)
 
 
 def _title(caught: str) -> str:

@@ -84,6 +84,16 @@ class TestPolling:
         assert poll_now(run) == 1
         assert PullRequest.objects.get(number=12).head_sha == NEW_HEAD
 
+    def test_an_author_that_no_event_named_is_learnt(self, host1: CodeHost1, run: Run) -> None:
+        PullRequest.objects.update(author="")
+        host1.open = [entry(12, HEAD)]
+
+        assert poll_now(run) == 1
+        assert poll_now(run) == 0
+
+        assert PullRequest.objects.get().author == "dana"
+        assert not Run.objects.filter(status="queued").exists()
+
     def test_each_repository_has_its_own_time(
         self, host1: CodeHost1, run: Run, settings: Any, django_capture_on_commit_callbacks: Any
     ) -> None:

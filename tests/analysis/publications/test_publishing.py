@@ -118,6 +118,29 @@ class TestVerdict:
         assert f"/acme/shop/-/blob/{HEAD}/shop/orders.py#L8" in note
         assert not Publication.objects.exclude(state=PublicationState.SENT).exists()
 
+    def test_code_host_2_shows_the_status_on_the_branch_of_the_request(
+        self, host2: CodeHost2, organization: Any, judged: Any
+    ) -> None:
+        host2.branches[HEAD] = ["another", "rates"]
+        run = waiting_run(organization, Platform.CODEHOST2)
+        PullRequest.objects.update(head_ref="rates", head_full_name="acme/shop")
+        run.pull_request.refresh_from_db()
+
+        judged(run, verdict())
+
+        assert [(each["ref"], each["state"]) for each in host2.statuses[HEAD]] == [("rates", "success")]
+
+    def test_code_host_2_shows_the_status_of_a_fork_on_the_requests_own_ref(
+        self, host2: CodeHost2, organization: Any, judged: Any
+    ) -> None:
+        run = waiting_run(organization, Platform.CODEHOST2)
+        PullRequest.objects.update(head_ref="rates", head_full_name="dana/shop")
+        run.pull_request.refresh_from_db()
+
+        judged(run, verdict())
+
+        assert [each["ref"] for each in host2.statuses[HEAD]] == ["refs/merge-requests/12/head"]
+
     def test_the_reasons_of_exceptions_are_quoted(self, host1: CodeHost1, run: Run, judged: Any) -> None:
         exception = {
             "rule": "perf-query-in-loop",
@@ -207,6 +230,17 @@ class TestWhoSpeaks:
         judged(run, verdict())
 
         assert host1.shown_on(HEAD) == "success"
+
+    def test_one_whose_plan_has_no_gate_does_not_speak_for_one_whose_plan_has_it(
+        self, host1: CodeHost1, organization: Organization, run: Run, judged: Any, sent: Sent
+    ) -> None:
+        other = waiting_run(factories.organization(plan="solo"), Platform.CODEHOST1)
+        Organization.objects.filter(pk=organization.pk).update(plan="free")
+
+        sent(publishing.announce_declined, run, "The plan has no gate.")
+        judged(other, verdict(finding()))
+
+        assert [each["state"] for each in host1.statuses[HEAD]] == ["failure"]
 
     def test_the_one_that_installed_the_app_comes_before_the_first(
         self, host1: CodeHost1, run: Run, judged: Any

@@ -2,6 +2,7 @@
 
 import pytest
 
+from analysis.changes import BREAKS_POLICY
 from analysis.codehosts import words
 from analysis.codehosts.markdown import code, text
 from tests.analysis.publications.conftest import finding, verdict
@@ -81,6 +82,14 @@ class TestWhatIsSaid:
         )
 
         assert said.index("orders.py:2") < said.index("orders.py:3") < said.index("orders.py:1")
+
+    def test_a_change_that_breaks_the_policy_file_gets_a_comment_though_it_passes(self) -> None:
+        note = f"{BREAKS_POLICY}; once it is merged, its gates hold no more: line 2"
+
+        said = words.comment(judged(verdict(notes=[note]), passed=True, blocking=0))
+
+        assert said.startswith("### ✅ Passed")
+        assert note in said
 
     def test_an_expired_exception_is_reported(self) -> None:
         exception = {

@@ -136,3 +136,59 @@ def test_a_blocked_pull_request_says_why(visitor: Any, shop: Repository, owner: 
     olivia.sees("blocks when above 0")
     olivia.sees("shop/price.py:5")
     olivia.finds_no_barrier()
+
+
+UNJUDGED = {
+    "hash": "", "mergeBase": "", "evaluated": False, "metrics": {}, "gates": [], "exceptions": [],
+    "introduced": [], "introducedTotal": 0, "resolved": [], "resolvedTotal": 0,
+    "notes": ["The analysis did not finish in time."],
+}  # fmt: skip
+
+
+def test_a_pull_request_without_a_verdict_is_not_said_to_have_passed(
+    visitor: Any, shop: Repository, owner: Any
+) -> None:
+    PullRequest.objects.create(
+        repository=shop, number=8, title="Move the shop", author="dana", head_sha="e" * 40, base_branch="main",
+        judged_sha="e" * 40, judged_at=timezone.now(), score=None, gate_result="pass", verdict=UNJUDGED,
+    )  # fmt: skip
+    olivia = visitor(owner)
+    olivia.goes_to(f"/repos/{shop.pk}")
+    olivia.sees("Not evaluated")
+
+    olivia.goes_to(f"/repos/{shop.pk}/prs")
+    olivia.sees("Not evaluated")
+    olivia.page.get_by_role("link", name="Move the shop").click()
+
+    olivia.sees("The analysis did not finish in time.")
+    assert olivia.page.get_by_text("Passed").count() == 0
+    assert olivia.page.get_by_text("adds nothing").count() == 0
+
+
+def test_a_draft_is_not_said_to_be_analysed(visitor: Any, shop: Repository, owner: Any) -> None:
+    PullRequest.objects.create(
+        repository=shop, number=9, title="Think", author="dana", head_sha="e" * 40, base_branch="main", is_draft=True
+    )  # fmt: skip
+    olivia = visitor(owner)
+
+    olivia.goes_to(f"/repos/{shop.pk}/prs/9")
+
+    olivia.sees("It is judged when it is ready for review.")
+
+
+def test_the_verdict_on_an_earlier_commit_is_replaced_when_the_newest_is_judged(
+    visitor: Any, shop: Repository, owner: Any
+) -> None:
+    request = PullRequest.objects.create(
+        repository=shop, number=10, title="Add rates", author="dana", head_sha="f" * 40, base_branch="main",
+        judged_sha="e" * 40, judged_at=timezone.now(), score=None, gate_result="pass", verdict=UNJUDGED,
+    )  # fmt: skip
+    olivia = visitor(owner)
+    olivia.goes_to(f"/repos/{shop.pk}/prs/10")
+    olivia.sees("This is the verdict on an earlier commit, eeeeeeeeee.")
+
+    judged = {**UNJUDGED, "evaluated": True, "notes": []}
+    PullRequest.objects.filter(pk=request.pk).update(judged_sha="f" * 40, score=0, verdict=judged)
+
+    olivia.sees("No gate of the policy fired.")
+    assert olivia.page.get_by_text("earlier commit").count() == 0

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 import requests
 
+from billing.models import Subscription
 from tests import factories
+from tests.billing.conftest import known
 from tests.providers.cardpay import Cardpay
 from tests.providers.loopback import serving
+from tests.providers.walletpay import Walletpay
 from tests.webhooks import deliveries
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -125,8 +128,15 @@ class TestPlan:
         olivia.sees("The plan Pro is active")
         olivia.sees("of unlimited")
 
+        olivia.clicks("Annual, two months free")
         olivia.clicks("Change to Team")
         olivia.sees("Due now")
+        olivia.clicks("Not now")
+        olivia.clicks("Monthly")
+        olivia.clicks("Change to Team")
+        olivia.sees("Team until")
+        olivia.sees("To pay for this period")
+        assert olivia.page.get_by_text("Due now").count() == 0
         olivia.clicks("Change the plan")
         olivia.sees("The plan is Team now")
 
@@ -140,8 +150,42 @@ class TestPlan:
         olivia.sees("of 2,000 a month")
         olivia.finds_no_barrier()
 
+    def test_by_wallet_the_payer_approves_a_change_and_has_no_portal(
+        self, visitor: Any, owner: Any, settings: Any
+    ) -> None:
+        settings.WALLETPAY_PLANS = {f"{plan}_monthly": f"P-{plan}-MONTHLY".upper() for plan in ("pro", "team")}
+        settings.WALLETPAY_CLIENT_ID, settings.WALLETPAY_CLIENT_SECRET = "client", "secret"
+        organization = factories.organization(owner=owner, plan="free")
+        with serving(Walletpay) as wallet:
+            settings.WALLETPAY_API_URL = wallet.url
+            bought = known("walletpay", wallet.subscribe(str(organization.pk))["id"])
+            Subscription.objects.update(status="past_due")
+            olivia = visitor(owner, beside=wallet.url)
+            olivia.page.route(f"{wallet.url}/approve**", lambda route: _approval_page(route, wallet))
+            olivia.goes_to(f"/orgs/{organization.pk}/plan")
+            olivia.sees("see to it in your wallet account")
+            assert olivia.page.get_by_role("button", name="Cards and documents").count() == 0
+
+            olivia.clicks("Change to Team")
+            olivia.sees("You approve the new price in your wallet")
+            assert olivia.page.get_by_text("Unused part").count() == 0
+            olivia.clicks("Change the plan")
+            olivia.page.get_by_role("link", name="Approve").click()
+            olivia.sees("The plan changes as soon as the wallet has confirmed it")
+            olivia.finds_no_barrier()
+            olivia.goes_to(f"/orgs/{organization.pk}/audit")
+            olivia.sees("asked the wallet to change the plan from Pro to Team")
+            bought.refresh_from_db()
+            assert bought.plan_id == "pro"
+
 
 def _hosted_page(route: Any, provider: Cardpay) -> None:
     """The provider's page, as much of it as leads back."""
     back = provider.sessions[route.request.url.rsplit("/", 1)[1]]["success_url"]
     route.fulfill(content_type="text/html", body=f'<!doctype html><title>Pay</title><a href="{back}">Pay $29</a>')
+
+
+def _approval_page(route: Any, wallet: Walletpay) -> None:
+    """Likewise, of the wallet."""
+    back = wallet.changes[-1].body["application_context"]["return_url"]
+    route.fulfill(content_type="text/html", body=f'<!doctype html><title>Wallet</title><a href="{back}">Approve</a>')

@@ -131,3 +131,12 @@ def test_types_of_fields_and_what_an_interface_asks_for():
     struct, interface = go(source).classes
     assert struct.field_types == (("out", "till.Desk"), ("store", "orderStore"))
     assert interface.methods == (("Find", 3),)
+
+
+@pytest.mark.parametrize(("asked", "nesting"), [("err != nil", 4), ("loadErr != nil", 4), ("a.open", 5)])
+def test_who_asks_for_the_error_guards_what_comes_behind_the_block(asked, nesting):
+    loops = "for x { for y { for z { for a {"
+    facts = extract(
+        f"package a\nfunc f() int {{\n{loops}\nif {asked} {{ return 1 }}\n}}}}}}}}\nreturn 2\n}}\n".encode(), "go"
+    )
+    assert facts.functions[1].nesting == nesting

@@ -72,8 +72,14 @@ def test_nesting_names_the_first_structure_below_four_levels():
 
 
 def test_a_guard_clause_is_no_level():
-    text = "for a in b:\n if a:\n  while c:\n   with d:\n    if e:\n     return"
+    text = "for a in b:\n if a:\n  while c:\n   with d:\n    if e:\n     return\n    # why\n    x()"
     assert function(body(text)).nesting == 4
+
+
+def test_what_guards_nothing_is_a_level():
+    text = "for a in b:\n if a:\n  while c:\n   with d:\n    if e:\n     return a\n    # done"
+    found = function(body(text))
+    assert (found.nesting, found.nesting_line) == (5, 6)
 
 
 def test_lines_of_code_leave_out_blanks_comments_and_docstrings():

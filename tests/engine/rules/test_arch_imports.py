@@ -573,3 +573,15 @@ def test_an_import_of_types_that_does_not_say_so(use, told):
     }
     (finding,) = findings_of("arch-deep-import", files)
     assert (str(finding.confidence), str(finding.severity)) == told
+
+
+@pytest.mark.parametrize(("folder", "count"), [("billing", 1), ("types", 0), ("interfaces", 0)])
+def test_a_folder_of_types_is_there_for_whoever_needs_one(folder, count):
+    users = {f"src/pages/page{n}.ts": f"import {{ Rate }} from '../{folder}';\nexport const a = 1;" for n in range(4)}
+    files = {
+        f"src/{folder}/index.ts": "export * from './rates';",
+        f"src/{folder}/rates.ts": "export interface Rate { value: number }",
+        "src/visits/visit.ts": f"import type {{ Rate }} from '../{folder}/rates';\nexport const a = (r: Rate) => r;",
+        **users,
+    }
+    assert len(findings_of("arch-deep-import", files)) == count

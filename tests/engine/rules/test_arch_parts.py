@@ -379,6 +379,8 @@ class TestImportSideEffect:
             "export const load = async () => {\n  await fetch(URL);\n};",
             "later(async () => {\n  await fetch(URL);\n});",
             "import fs from 'fs';\nexport const font = fs.readFileSync(join(process.cwd(), 'public/a.ttf'));",
+            "/** Or `await load(url)`. */\nexport const load = async (url) => {\n  await fetch(url);\n};",
+            "export const HINT = 'call load(url)';\nexport async function load(url) {\n  await fetch(url);\n}",
         ],
     )
     def test_what_is_fine_in_scripts(self, source):

@@ -141,6 +141,7 @@ def test_the_else_of_an_inner_loop_leaves_the_outer_one():
         ("os.Exit(1)", "a = b", 1),
         ("stop()", "a = b", 0),
         ("os.Exit(1)", "return", 0),  # the compiler may want it
+        ('panic("odd")', "return", 1),  # and does not
     ],
 )
 def test_a_branch_that_ends_the_process_leaves(end, after, count):

@@ -266,3 +266,20 @@ def test_a_client_that_waits_for_its_answer(kind, count):
         "      return -1;\n    }\n  }\n}\n"
     )
     assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("jobs.poll(2, TimeUnit.SECONDS)", 1),
+        ("jobs.offer(job, 2, TimeUnit.SECONDS)", 1),
+        ("jobs.poll()", 0),  # does not wait
+        ("jobs.offer(job)", 0),
+    ],
+)
+def test_what_waits_for_a_time_may_be_interrupted(call, count):
+    source = (
+        "class Desk {\n  private final BlockingQueue<Job> jobs;\n  void next(Job job) {\n    try {\n"
+        f'      {call};\n    }} catch (Exception e) {{\n      log.error("no job", e);\n    }}\n  }}\n}}\n'
+    )
+    assert len(lines_of(RULE, source, "java")) == count

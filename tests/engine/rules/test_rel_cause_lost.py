@@ -358,3 +358,11 @@ def test_an_answer_that_says_it_all_loses_nothing_in_script():
 def test_an_answer_whose_cause_was_logged_is_mostly_meant(handled, raised, confidence):
     source = f"try:\n    orders = load(user)\nexcept Exception:\n    {handled}\n    raise {raised}\n"
     assert [each.confidence for each in marks_of(RULE, source)] == [confidence]
+
+
+def test_what_does_not_exist_may_have_a_name_of_its_own():
+    source = (
+        "try:\n    shelves[name]\nexcept ShelfDoesNotExist:\n    if not wanted:\n"
+        "        raise LostError(f'no shelf {name}')\n"
+    )
+    assert [(each.confidence, each.severity) for each in marks_of(RULE, source)] == [("low", "info")]

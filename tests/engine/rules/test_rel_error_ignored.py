@@ -199,7 +199,8 @@ def test_a_tunnel_ends_when_one_of_its_sides_does(parameters, body, count):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("json.NewEncoder(w).Encode(v)", ("medium", "warning")),
+        ("json.NewEncoder(w).Encode(v)", ("low", "info")),
+        ("if v {\njson.NewEncoder(w).Encode(v)\nreturn\n}\ncount(v)", ("low", "info")),
         ("json.NewEncoder(w).Encode(v)\ncount(v)", ("high", "critical")),
         ("json.NewEncoder(file).Encode(v)", ("high", "critical")),
     ],
@@ -550,3 +551,17 @@ def test_a_row_of_what_was_measured_has_nought_for_none(columns, count):
         f'package a\nimport ("strconv"; "strings")\nfunc f(line string) {{\nfields := strings.Fields(line)\n{read}}}\n'
     )
     assert len(findings_of(RULE, {"feed/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("method", "count"), [("Close", 0), ("Stop", 0), ("Store", 1)])
+def test_nobody_asks_what_is_closed_at_the_end_whether_it_worked(method, count):
+    files = {
+        "shop/queue.go": (
+            f"package shop\ntype Queue struct{{}}\nfunc (q *Queue) {method}() error {{\n\treturn q.end()\n}}\n"
+        ),
+        "shop/desk.go": (
+            "package shop\ntype Desk struct {\n\tlate *Queue\n}\n"
+            f"func (d *Desk) leave() {{\n\td.late.{method}()\n\td.tell()\n}}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count

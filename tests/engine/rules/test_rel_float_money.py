@@ -314,3 +314,35 @@ def test_columns_of_libraries_without_an_index(library, flagged):
 def test_what_a_float_is_added_to(source, told):
     found = findings_of(RULE, {"shop/a.py": f"{source}\n"})
     assert [(each.confidence, each.severity) for each in found] == told
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("Remittance", 1), ("Settlement", 1), ("SettlementChart", 0), ("ChartRow", 0), ("Charter", 0)]
+)
+def test_what_is_drawn_is_no_account(name, count):
+    source = f'package a\n\ntype {name} struct {{\n\tTotal float64 `json:"y"`\n}}\n'
+    assert len(findings_of(RULE, {"shop/rows.go": source})) == count
+
+
+def test_cents_of_another_function_say_nothing():
+    source = "def gross(row):\n    return float(row['amount']) * 1.19\n\n\ndef whole(cents):\n    return cents // 100\n"
+    assert len(findings_of(RULE, {"shop/sums.py": source})) == 1
+
+
+def test_a_table_of_wages_is_one_of_money():
+    table = "CREATE TABLE salaries (\n  id BIGINT PRIMARY KEY,\n  tax REAL\n);\n"
+    assert [each.line for each in findings_of(RULE, {"db/schema.sql": table})] == [3]
+
+
+@pytest.mark.parametrize(
+    ("given", "count"), [("formatEther(sale.amount)", 0), ("sale.amount", 1), ("formatUnits(sale.price, 18)", 0)]
+)
+def test_what_a_chain_counts_is_no_money_of_a_bank(given, count):
+    source = f"export const worth = (sale) => {{\n  return Number.parseFloat({given});\n}};\n"
+    assert len(findings_of(RULE, {"src/sales.ts": source})) == count
+
+
+def test_what_is_only_handed_on_is_worth_knowing():
+    source = "package a\n\ntype View struct {\n\tPrice float64\n}\n"
+    (finding,) = findings_of(RULE, {"shop/view.go": source})
+    assert (finding.confidence, finding.severity) == ("low", "info")

@@ -545,3 +545,49 @@ def test_a_constant_of_a_module_is_there_for_others(source, count):
 def test_only_the_day_of_what_was_reckoned(reckoned, told):
     source = f"from datetime import datetime\ndef f(row):\n    return row.created < {reckoned}\n"
     assert [(each.confidence, each.severity) for each in findings_of(RULE, {"shop/a.py": source})] == told
+
+
+@pytest.mark.parametrize(
+    ("done", "flagged"),
+    [
+        (".replace(microsecond=0)", True),
+        (".replace(hour=0, minute=0)", True),
+        (".replace(tzinfo=ZONE)", False),
+        (".replace(hour=0, tzinfo=ZONE)", False),
+        (".replace(microsecond=0).astimezone()", False),
+        (".replace(microsecond=0).strftime('%Y')", False),
+    ],
+)
+def test_a_time_that_is_set_to_an_hour_has_no_zone_yet(done, flagged):
+    source = f"from datetime import datetime\ndef begin():\n    return datetime.now(){done}\n"
+    assert bool(findings_of(RULE, {"shop/days.py": source})) is flagged
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('export const OPENING = new Date("2031-02-03T10:00:00");\n', 1),
+        ('export const OPENING = new Date("2031-02-03T10:00:00Z");\n', 0),
+        ('const rows = [{ at: new Date("2031-02-03T10:00:00") }];\n', 0),
+        ('export function opening() { const opened = new Date("2031-02-03T10:00:00"); show(opened); }\n', 0),
+    ],
+)
+def test_a_constant_of_script_is_there_for_others(source, count):
+    assert len(findings_of(RULE, {"src/times.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ({"shop/settings.py": "USE_TZ = False\n"}, ("low", "info")),
+        ({"shop/settings.py": "USE_TZ = True\n"}, ("high", "warning")),
+        ({"shop/settings.py": "USE_TZ = False\n", "shop/live.py": "USE_TZ = True\n"}, ("high", "warning")),
+        ({}, ("high", "warning")),
+    ],
+)
+def test_a_project_of_django_may_keep_all_its_times_without_a_zone(says, told):
+    source = (
+        "from datetime import datetime\ndef f(order):\n    order.created_at = datetime.utcnow()\n    order.save()\n"
+    )
+    (finding,) = findings_of(RULE, {"shop/orders.py": source, **says})
+    assert (finding.confidence, finding.severity) == told

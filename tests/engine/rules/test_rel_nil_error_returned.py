@@ -239,3 +239,20 @@ def test_a_comment_may_speak_of_a_whole_block(said, count):
         f"package a\nfunc f() ([]Order, error) {{\norders := load()\n{said}\n{{\n{body}}}\nreturn orders, nil\n}}\n"
     )
     assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        ("if errors.Is(err, ErrGone) {\n\t\treturn 0, nil\n\t}", 1),
+        ("if err == io.EOF {\n\t\treturn 0, nil\n\t}", 1),
+        ("if errors.Is(err, ErrGone) {\n\t\tcount(err)\n\t}", 0),
+        ("note(err)", 0),
+    ],
+)
+def test_a_branch_for_one_kind_of_error_has_not_taken_the_others(before, count):
+    source = (
+        "package a\nfunc size(key string) (int, error) {\n\tn, err := read(key)\n"
+        f"\t{before}\n\tif err != nil {{\n\t\treturn 0, nil\n\t}}\n\treturn n, nil\n}}\n"
+    )
+    assert len(findings_of(RULE, {"a.go": source})) == count

@@ -375,7 +375,7 @@ def test_what_its_own_package_calls_is_no_step_of_main():
 
 @pytest.mark.parametrize(
     ("read", "told"),
-    [('os.LookupEnv("TIMEOUT")', ("low", "warning")), ('load("TIMEOUT")', ("medium", "warning"))],
+    [('os.LookupEnv("TIMEOUT")', ("low", "info")), ('load("TIMEOUT")', ("medium", "warning"))],
 )
 def test_without_its_settings_a_program_cannot_go_on(read, told):
     function = f'func Timeout() int {{\nv, ok := {read}\nif !ok {{\nlog.Fatal("no time-out")\n}}\nreturn v\n}}\n'
@@ -397,3 +397,32 @@ def test_what_is_given_settings_cannot_go_on_without_them(read, confidence):
     )
     source = f'package conf\nimport ("log"; "os"; "strconv")\n{functions}'
     assert [each.confidence for each in findings_of(RULE, {"conf/conf.go": source})] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("call", "confidences"), [("quit()", ["low"]), ("exit()", ["low"]), ("sys.exit()", []), ("sys.exit(0)", [])]
+)
+def test_what_python_has_for_who_types_is_not_for_code(call, confidences):
+    files = {
+        "shop/rights.py": f"import sys\n\n\ndef check(text):\n    if not text:\n        {call}\n",
+        "shop/start.py": "from shop.rights import check\n\n\ndef begin(text):\n    check(text)\n",
+    }
+    assert [each.confidence for each in findings_of(RULE, files)] == confidences
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("src/lib/config.js", ("low", "info")),
+        ("src/settings/keys.js", ("low", "info")),
+        ("src/lib/keys.js", ("medium", "warning")),
+    ],
+)
+def test_what_reads_the_settings_may_not_go_on_without_them(path, told):
+    name = path.rpartition("/")[2]
+    files = {
+        path: "export function keys(text) {\n  if (!text) {\n    process.exit(1);\n  }\n  return text.trim();\n}\n",
+        path.replace(name, "app.js"): f'import {{ keys }} from "./{name}";\nexport const app = () => keys("a");\n',
+    }
+    (finding,) = findings_of(RULE, files)
+    assert (finding.confidence, finding.severity) == told

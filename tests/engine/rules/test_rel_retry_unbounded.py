@@ -492,3 +492,31 @@ def test_a_method_of_go_that_calls_itself_when_another_one_fails(asked, count):
         f"func (m *Mill) turn(key string) error {{\n\t_, err := {asked}\n\treturn err\n}}\n"
     )
     assert [each.line for each in findings_of(RULE, {"mill/a.go": source})] == [6] * count
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("discount_of", 1), ("account_balance", 1), ("retry_count", 0), ("country_of", 1)]
+)
+def test_an_account_is_no_count(name, count):
+    source = (
+        f"class Bank:\n    def {name}(self, key):\n        try:\n            return self.client.get(key)\n"
+        f"        except TimeoutError:\n            return self.{name}(key)\n"
+    )
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("asks", "counts", "count"),
+    [
+        ("if not left: raise LostError", "left -= 1", 0),
+        ("if left == 0: raise LostError", "left -= 1", 0),
+        ("note(left)", "left -= 1", 1),
+        ("if not left: raise LostError", "note(left)", 1),
+    ],
+)
+def test_what_is_counted_down_ends(asks, counts, count):
+    source = (
+        "def load(left):\n    while True:\n        try:\n            return requests.get(URL)\n"
+        f"        except ConnectionError:\n            pass\n        {asks}\n        {counts}\n        time.sleep(2)\n"
+    )
+    assert len(lines_of(RULE, source)) == count

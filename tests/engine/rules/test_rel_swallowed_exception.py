@@ -130,6 +130,22 @@ def test_around_a_write_it_is_critical():
     assert mark.severity == "critical"
 
 
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ("cursor.execute('SHOW server_version_num')", ""),
+        ('cursor.execute(f"""\n        SELECT name FROM {table}""")', ""),
+        ("session.execute(sa.text('select 1'))", ""),
+        ("session.execute(select(Order))", ""),
+        ("cursor.execute('UPDATE orders SET paid = 1')", "critical"),
+        ("cursor.execute(statement)", "critical"),
+    ],
+)
+def test_around_a_statement_that_only_reads_it_is_not(statement, severity):
+    (mark,) = marks(handled("except Exception:", "pass", f"{statement}\n    known.add(key)"))
+    assert mark.severity == severity
+
+
 def test_closing_may_fail():
     assert marks(handled("except Exception:", "pass", "connection.close()")) == []
 
@@ -763,3 +779,23 @@ def test_a_letter_that_is_lost_is_no_answer(step, caught, count):
         " return false; } }"
     )
     assert len(marks(source, "java")) == count
+
+
+@pytest.mark.parametrize(("head", "count"), [("@app.task\n", 1), ("@shared_task(name='x')\n", 1), ("", 0)])
+def test_a_task_that_gives_nothing_counts_as_done(head, count):
+    source = (
+        "from celery import Celery, shared_task\n\napp = Celery()\n\n\n"
+        f"{head}def remind(key):\n    try:\n        return letters.number_of(key)\n"
+        "    except Exception:\n        return None\n"
+    )
+    found = findings_of("rel-swallowed-exception", {"shop/tasks.py": source})
+    assert [(each.confidence, each.severity) for each in found] == [("low", "info")] * count
+
+
+@pytest.mark.parametrize(("tried", "count"), [("job.call()", 1), ("job.name", 0)])
+def test_whatever_it_was_given_to_do_fails_unheard(tried, count):
+    source = (
+        "class Quiet {\n  <T> T quiet(Callable<T> job) {\n    try {\n"
+        f"      return {tried};\n    }} catch (Exception e) {{\n      return null;\n    }}\n  }}\n}}\n"
+    )
+    assert len(findings_of("rel-swallowed-exception", {"src/main/java/Quiet.java": source})) == count

@@ -919,3 +919,28 @@ def test_a_value_that_the_file_puts_into_the_context_for_some_only(before, count
     source = HANDLER % "use(owner(r.Context()))" + put
     source += "func owner(ctx context.Context) *User {\n\treturn ctx.Value(userKey).(*User)\n}\n"
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("asked", "confidences"),
+    [
+        ("name=settings.ROBOT", ["medium", "low"]),
+        ("is_default=True", ["medium", "low"]),
+        ('kind="robot", is_default=True', ["medium", "low"]),
+        ("name=name", ["high", "medium"]),
+        ("name=request.GET['name']", ["high", "medium"]),
+    ],
+)
+def test_a_row_that_the_program_names_itself_was_put_there_mostly(asked, confidences):
+    source = (
+        "def direct(name, request):\n"
+        f"    return User.objects.filter({asked}).first().id\n\n\n"
+        "def by_variable(name, request):\n"
+        f"    user = User.objects.filter({asked}).first()\n    return user.id\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"shop/users.py": source})] == confidences
+
+
+def test_the_newest_of_many_rows_is_none_that_the_program_names():
+    source = "def newest():\n    return Rate.objects.filter(is_real=True).last().value\n"
+    assert [each.confidence for each in findings_of(RULE, {"shop/rates.py": source})] == ["high"]

@@ -611,3 +611,26 @@ def test_a_resource_of_jakarta(path, body, count):
         f"  public void paid(Fare fare) {{\n    {body}\n  }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/a/FareResource.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("decorators", "count"),
+    [
+        ("@csrf_exempt\n@require_POST\n", 1),
+        ("@require_POST\n@csrf_exempt\n", 1),
+        ("@require_POST\n", 0),  # maybe of a page of this site
+        ("@require_GET\n", 0),
+    ],
+)
+def test_a_view_of_django_that_takes_posts_from_outside(decorators, count):
+    files = {
+        "shop/views.py": (
+            f"{decorators}def parcel_callback(request):\n    sent = json.loads(request.body)\n"
+            "    Scan.objects.create(place=sent['place'])\n    return HttpResponse()\n"
+        ),
+        "shop/urls.py": (
+            "from django.urls import path\nfrom shop.views import parcel_callback\n"
+            'urlpatterns = [path("parcels/", parcel_callback)]\n'
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count

@@ -154,6 +154,10 @@ def test_a_method_called_on_its_own_object_gets_no_transaction():
     )
 
 
+def test_a_call_that_is_commented_out_is_none():
+    assert findings_of(RULE, {"A.java": PROXIED.replace("    save(o);", "    // save(o);")}) == []
+
+
 def test_a_listener_to_transactions_opens_none():
     source = PROXIED.replace("@Transactional", "@TransactionalEventListener(classes = Saved.class)")
     assert findings_of(RULE, {"A.java": source}) == []

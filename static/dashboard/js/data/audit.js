@@ -19,7 +19,7 @@ const SAID = {
   "policy.pack_applied": ({ subject, details }) => `applied ${details.pack ?? "a rule pack"} to ${subject}`,
   "subscription.cancelled": ({ subject }) => `cancelled the plan ${words(subject)}`,
   "subscription.reactivated": ({ subject }) => `kept the plan ${words(subject)}`,
-  "subscription.plan_changed": ({ details }) => `changed the plan from ${words(details.from)} to ${words(details.to)}`,
+  "subscription.plan_changed": ({ details }) => `${details.approved === false ? "asked the wallet to change" : "changed"} the plan from ${words(details.from)} to ${words(details.to)}`,
   "credits.granted": ({ subject, details }) => `granted ${count(details.credits, "credit")}: ${subject}`,
 };
 

@@ -12,8 +12,24 @@ export const SUBSCRIPTION_STATES = {
 };
 
 export const PAYMENT_PROVIDERS = {
-  cardpay: { name: "Card", path: "/billing/checkout", urlField: "checkoutUrl", text: "Credit or debit card, on the provider's page" },
-  walletpay: { name: "Wallet", path: "/billing/walletpay/checkout", urlField: "approvalUrl", text: "Approve it with your wallet account" },
+  cardpay: {
+    name: "Card",
+    path: "/billing/checkout",
+    urlField: "checkoutUrl",
+    text: "Credit or debit card, on the provider's page",
+    hasPortal: true,
+    isProrated: true,
+    unpaid: "check the card in the customer portal",
+  },
+  walletpay: {
+    name: "Wallet",
+    path: "/billing/walletpay/checkout",
+    urlField: "approvalUrl",
+    text: "Approve it with your wallet account",
+    hasPortal: false,
+    isProrated: false,
+    unpaid: "see to it in your wallet account",
+  },
 };
 
 /** Payments that can still be managed: the plan was bought and has not ended. */

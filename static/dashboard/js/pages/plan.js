@@ -43,5 +43,5 @@ function summary(plan, subscription) {
   if (plan.priceMonthly === 0) return "You are on the free plan. A paid plan adds the pull request gate and more room.";
   if (!isLive(subscription)) return `${plan.name}, given by the operator of this service.`;
   const isAnnual = subscription.billingCycle === "annual";
-  return `${plan.name}, ${money(isAnnual ? plan.priceAnnual : plan.priceMonthly)} a ${isAnnual ? "year" : "month"}.`;
+  return `${plan.name}, ${money(isAnnual ? subscription.priceAnnual : subscription.priceMonthly)} a ${isAnnual ? "year" : "month"}.`;
 }

@@ -9,7 +9,7 @@ import { card } from "../ui/card.js";
 import { planLacks } from "../ui/plan.js";
 import { state } from "../ui/states.js";
 import { pager, table } from "../ui/table.js";
-import { debtChange, verdictBadge } from "../ui/verdict.js";
+import { debtChange, judgementBadge } from "../ui/verdict.js";
 
 const PER_PAGE = 20;
 
@@ -42,7 +42,7 @@ function listOf(rows, page) {
     rows,
     columns: [
       { title: "Pull request", main: true, cell: (one) => nameOf(one, page) },
-      { title: "Verdict", cell: ({ gateResult }) => verdictBadge(gateResult) },
+      { title: "Verdict", cell: judgementBadge },
       { title: "Findings", cell: findingsOf },
       { title: "Debt", align: "end", cell: ({ score }) => debtChange(score) },
       { title: "Judged", cell: ({ date }) => h("time", { class: "soft", datetime: date, title: time(date) }, ago(date)) },
@@ -55,11 +55,12 @@ function nameOf({ prNumber, title: name, author }, page) {
     "div",
     { class: "two-lines pr-name" },
     h("a", { class: "strong", href: `${page.path}/${prNumber}` }, name),
-    h("span", { class: "small faint" }, `#${prNumber} by ${author}`),
+    h("span", { class: "small faint" }, author ? `#${prNumber} by ${author}` : `#${prNumber}`),
   );
 }
 
-function findingsOf({ blockingCount, warningCount }) {
+function findingsOf({ blockingCount, warningCount, score }) {
+  if (score === null) return h("span", { class: "faint" }, "–");
   if (!blockingCount && !warningCount) return h("span", { class: "faint" }, "Nothing new");
   return h("span", { class: "soft" }, [blockingCount && `${blockingCount} blocking`, warningCount && count(warningCount, "warning")].filter(Boolean).join(", "));
 }

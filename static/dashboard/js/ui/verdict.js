@@ -8,6 +8,11 @@ export function verdictBadge(result) {
   return result === "fail" ? dotted("Blocked", "critical") : dotted("Passed", "good");
 }
 
+/** The same of a pull request as the API lists it: one without a score passed because nothing was evaluated. */
+export function judgementBadge({ gateResult, score }) {
+  return gateResult && score === null ? badge("Not evaluated") : verdictBadge(gateResult);
+}
+
 /** The debt score of a change with its sign, coloured by whether debt grew or was paid back. */
 export function debtChange(score) {
   if (score === null || score === undefined) return h("span", { class: "faint" }, "–");

@@ -3,9 +3,9 @@
 import { bars } from "../../charts/bars.js";
 import { h } from "../../core/dom.js";
 import { ago, count } from "../../core/format.js";
-import { dotted } from "../../ui/badge.js";
 import { card } from "../../ui/card.js";
 import { state } from "../../ui/states.js";
+import { judgementBadge } from "../../ui/verdict.js";
 
 const SHOWN = 6;
 
@@ -31,13 +31,14 @@ export function pullRequestCard(pullRequests, base) {
   return card({ title: "Recent pull requests", actions: more }, h("ul", { class: "lines" }, pullRequests.slice(0, SHOWN).map((one) => line(one, base))));
 }
 
-function line({ prNumber, title, author, gateResult, blockingCount, warningCount, date }, base) {
-  const verdict = gateResult === "fail" ? dotted("Blocked", "critical") : dotted("Passed", "good");
-  const counts = blockingCount || warningCount ? `${blockingCount} blocking, ${warningCount} warnings` : "nothing new";
+function line(one, base) {
+  const { prNumber, title, author, blockingCount, warningCount, score, date } = one;
+  const counts = blockingCount || warningCount ? `${blockingCount} blocking, ${warningCount} warnings` : score === null ? "" : "nothing new";
+  const facts = [author, ago(date), counts].filter(Boolean).join(" · ");
   return h(
     "li",
     null,
-    h("a", { class: "line", href: `${base}/prs/${prNumber}` }, h("span", { class: "line-text" }, h("span", { class: "clip" }, `#${prNumber} ${title}`), h("span", { class: "small faint clip" }, `${author} · ${ago(date)} · ${counts}`)), verdict),
+    h("a", { class: "line", href: `${base}/prs/${prNumber}` }, h("span", { class: "line-text" }, h("span", { class: "clip" }, `#${prNumber} ${title}`), h("span", { class: "small faint clip" }, facts)), judgementBadge(one)),
   );
 }
 

@@ -9,10 +9,14 @@ import { icon } from "../../ui/icons.js";
 const LOOKS = 30;
 const BETWEEN_LOOKS_MS = 2000;
 
-/** A note for `?checkout=paid` and `?checkout=left`; after a payment it watches until the provider has confirmed it. */
+/**
+ * A note for `?checkout=paid`, `?checkout=approved` (a change of the plan) and `?checkout=left`; after a payment it
+ * watches until the provider has confirmed it.
+ */
 export function comeBack({ subscription }, page) {
   const outcome = page.query.get("checkout");
   if (outcome === "left") return note("", icon("close"), "You left the payment page: nothing was bought and nothing changed.");
+  if (outcome === "approved") return note("accent", icon("clock"), "Thank you. The plan changes as soon as the wallet has confirmed it.");
   if (outcome !== "paid") return null;
   if (isLive(subscription)) return note("good", icon("check"), `Thank you. The plan ${subscription.planName} is active.`);
   watch(page).catch(() => {}); // the page was left, or the next visit tells

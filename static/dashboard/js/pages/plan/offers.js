@@ -48,7 +48,7 @@ function action(plan, cycle, data, current, page) {
   if (plan.id === current.id && (!isLive(subscription) || subscription.billingCycle === cycle)) return null;
   if (isLive(subscription)) {
     const label = plan.id === current.id ? `Pay ${cycle === "annual" ? "annually" : "monthly"}` : `Change to ${plan.name}`;
-    return button(label, { wide: true, kind: plan.priceMonthly > current.priceMonthly ? "primary" : undefined, onClick: () => change(plan, cycle, page) });
+    return button(label, { wide: true, kind: plan.priceMonthly > current.priceMonthly ? "primary" : undefined, onClick: () => change(plan, cycle, subscription, page) });
   }
   if (data.providers.length === 0) return h("p", { class: "small soft" }, "Payments are not set up here.");
   return button(`Choose ${plan.name}`, { wide: true, kind: plan.id === "pro" ? "primary" : undefined, onClick: () => void buy(plan, cycle, data.providers, page) });

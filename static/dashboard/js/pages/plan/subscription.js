@@ -37,12 +37,12 @@ function price(subscription, plan) {
   if (plan.priceMonthly === 0) return h("span", { class: "soft" }, `for up to ${count(plan.limits.maxRepos, "repository", "repositories")}`);
   if (!isLive(subscription)) return null;
   const isAnnual = subscription.billingCycle === "annual";
-  return h("span", { class: "soft" }, `${money(isAnnual ? plan.priceAnnual : plan.priceMonthly)} a ${isAnnual ? "year" : "month"}`);
+  return h("span", { class: "soft" }, `${money(isAnnual ? subscription.priceAnnual : subscription.priceMonthly)} a ${isAnnual ? "year" : "month"}`);
 }
 
-function warning({ status, currentPeriodEnd }) {
+function warning({ status, provider, currentPeriodEnd }) {
   if (status === "past_due") {
-    return note("critical", icon("alert"), "The last payment failed. The provider tries again for some days; check the card in the customer portal, or the plan ends.");
+    return note("critical", icon("alert"), `The last payment failed. The provider tries again for some days; ${PAYMENT_PROVIDERS[provider].unpaid}, or the plan ends.`);
   }
   if (status === "cancelling") {
     return note("warning", icon("clock"), `The plan ends ${ago(currentPeriodEnd)}, on ${date(currentPeriodEnd)}. Until then everything stays usable.`);
@@ -66,7 +66,7 @@ function facts(subscription) {
 function buttons(subscription, page) {
   const orgId = page.params.organizationId;
   const toPortal = async () => location.assign((await api.post("/billing/portal", { orgId })).portalUrl);
-  const portal = button("Cards and documents", { icon: "wallet", onClick: toPortal });
+  const portal = PAYMENT_PROVIDERS[subscription.provider].hasPortal && button("Cards and documents", { icon: "wallet", onClick: toPortal });
   return [portal, subscription.cancelAtPeriodEnd ? keepButton(orgId, page) : cancelButton(subscription, orgId, page)];
 }
 
