@@ -57,7 +57,7 @@ def jobs(orders):
 
 _KEEPERS = re.compile(
     r"(^|[._])(append|add|insert|register\w*|connect|submit|Thread|Timer|call_later|call_soon\w*|call_at"
-    r"|add_\w*callback|after|on|bind|add_job|addJob|add_task|enqueue\w*|run_in_executor|start_new_thread|spawn"
+    r"|add_\w*(?:callback|listener|handler|observer|hook)|attach|listen|observe|after|on|bind|add_job|addJob|add_task|enqueue\w*|run_in_executor|start_new_thread|spawn"
     r"|subscribe|start_soon|schedule\w*|defer|push|set_callback|on_commit|create_task|setdefault"
     r"|apply_async|Process)$|\bevery\b.*\.do$"
 )
