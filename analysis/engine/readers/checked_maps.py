@@ -24,6 +24,7 @@ _NEW_OBJECT = re.compile(
     r"|Factory|Object|Buffer|Builder)|Atomic\w+|LongAdder|Thread)\b"
 )
 _DRAWN = re.compile(r"(?i)random|uuid|nanoTime|currentTimeMillis|\bnow\(|\bnext\w*\(|increment\w*\(")
+_MADE = re.compile(r"\s*=(?!=)\s*([^;\n]+);")
 _NEW_IN_GO = r"(?:&[\w.]+\{|make\(|(?:\w+\.)?(?:New|new|Open|Dial|Connect)\w*\()"
 _KNOWS_LOCKS = re.compile(rb"Lock\b")
 _LOCKED = re.compile(r"\bsynchronized\b|\b\w*[lL]ock\w*\.(?:lock|writeLock|readLock)\(")
@@ -115,6 +116,10 @@ def _is_lost(text: str, put: int, function: Node | None, file: SourceFile) -> bo
     if _NEW_OBJECT.search(text):
         return True
     key, _, value = text[put : closing_bracket(text, put)].partition(",")
+    made = (
+        [each[1] for each in followed(value.strip(), text[:put], _MADE, "_.")] if value.strip().isidentifier() else []
+    )
+    value = made[-1] if made else value
     parameters = function.child_by_field_name("parameters") if function is not None else None
     is_given = value.strip().isidentifier() and value.strip() not in key and parameters is not None
     listed = file.text(parameters) if is_given and parameters is not None else ""

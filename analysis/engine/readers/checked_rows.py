@@ -11,13 +11,14 @@ from analysis.engine.readers.reading import declarations, followed, function_tex
 
 HANDLED = re.compile(
     r"\.forUpdate\(|IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
+    r"|\bcatch\b[\s\S]*\bQueryFailedError\b"
     r"|11000|(?i:on_?conflict|on duplicate key|onDuplicateKey)|ON CONFLICT|select_for_update|with_for_update|FOR UPDATE"
     r"|\bLock\(|pg_advisory|redis_?lock|[lL]ock(?:ed)?\.(?:acquire|lock)|[wW]ithLock|synchronized|SERIALIZABLE|[sS]erializable"
     r"|PESSIMISTIC|pessimistic_write|clause\.(?:Locking|OnConflict)"
 )
 # One of them stands in all that the pattern finds.
 _HANDLED_WORDS = (
-    *("integrity", "unique", "duplicate", "p2002", "er_dup", "23505", "11000", "conflict"),
+    *("integrity", "unique", "duplicate", "p2002", "er_dup", "queryfailed", "23505", "11000", "conflict"),
     *("for_update", "for update", "forupdate", "lock", "advisory", "synchronized", "serializable", "pessimistic"),
 )
 NEAR = 1_500  # characters before and after a branch that belong to it

@@ -39,7 +39,7 @@ _CLOUD = (
 )
 _PROCESS = (
     r"subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os/exec\.Command(?:Context)?\(\)\.(?:Run|Output|CombinedOutput|Start)"
-    r"|child_process\.\w+"
+    r"|child_process\.\w+|(?:new|[\w.]*\.)?[pP]rocessBuilder(?:\(\)(?:\.\w+\(\))*)?\.start|(?:java\.lang\.)?Runtime\.getRuntime\(\)\.exec"
 )
 _SLEEP = r"time\.sleep|asyncio\.sleep|time\.Sleep|(?:[\w.]+\.)?Thread\.sleep|(?:[\w.]+\.)?TimeUnit\.\w+\.sleep"
 _KINDS = {

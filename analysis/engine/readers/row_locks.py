@@ -61,7 +61,16 @@ def is_loaded(owner: str, before: str) -> bool:
         rf"(?<![\w.]){root}\s*(?:,\s*\w+\s*)?\]?\s*(?::[^=\n]+)?:?=(?!=)[^;\n]*(?:\n\s*\.[^;\n]*)?{_READS}|\bfor\b[^\n]{{0,20}}\b{root}\s+(?:in|of)\b"
         rf"|\.(?:First|Find|Take|Last|Get|Scan|NewSelect\(\)\.\s*Model)\w*\([^()\n]*&?{root}\b|\bfor\s*\([^:\n]{{0,60}}\b{root}\s*:"
     )
-    return re.search(loaded, before) is not None
+    return re.search(loaded, before) is not None or is_loaded_anew(owner, before)
+
+
+def is_loaded_anew(owner: str, before: str) -> bool:
+    """Whether the function reads a row that it was given once more: `account.refresh_from_db()`."""
+    if ".refresh" not in before and ".reload(" not in before:
+        return False
+    word = re.escape(owner)
+    again = rf"(?<![\w.]){word}\.(?:a?refresh_from_db|reload)\(|(?i:session|\bdb|em|manager)\.refresh\(\s*{word}\s*[,)]"
+    return re.search(again, before) is not None
 
 
 def is_locked(owner: str, node: Node, file: SourceFile) -> bool:

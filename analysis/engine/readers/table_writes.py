@@ -7,6 +7,7 @@ from typing import NamedTuple
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
 from analysis.engine.readers.reading import followed
+from analysis.engine.readers.written_rows import are_apart, row_of
 from analysis.engine.rules.base import SCRIPT
 
 _VERBS = {"insert": "inserted", "bulk_insert": "inserted", "update": "updated", "delete": "deleted"}
@@ -15,12 +16,6 @@ _REPOSITORY = re.compile(
     rb"|deleteById|deleteAll|remove)\((?:(\w+)\))?"
 )
 _SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
-_BY_KEY = re.compile(rb"\bwhere:\s*\{\s*id\s*(?::\s*([\w.]+)\s*)?,?\s*\}|\.filter\((?:pk|id)=([\w.]+)\)")
-_BY_KEY_OF_GO = re.compile(rb"\.Where\(\s*[\"`]id\s*=\s*(?:\?|\$\d)[^\"`]*[\"`]\s*,\s*([\w.]+)")  # GORM, Bun
-_BY_KEY_IN_SQL = re.compile(  # of Go: what is bound to the key stands behind the text
-    rb"[\"`]\s*UPDATE\s(?P<before>[^\"`;]*?)\bWHERE\s+id\s*=\s*(?:\$(?P<number>\d)|\?)[^\"`?]*[\"`]\s*,(?P<given>[^()\n]*)\)",
-    re.IGNORECASE,
-)
 _CURSOR = re.compile(r"(?:await)?(\w*cur(?:sor)?)\.execute")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
@@ -31,6 +26,8 @@ ASIDE = re.compile(
 )
 # What was delivered, kept so that it is worked on once: the rest has to be done with it, or is never done.
 CLAIMED = re.compile(r"(?i)(?:web_?hook|processed|received|handled|seen|stripe|provider|inbound)_?events?$")
+# What is to be sent when the rest is done: both or neither.
+_MESSAGES = re.compile(r"(?i)out_?box")
 _NO_ROWS = re.compile(
     r"(?:Command|Query|D[tT][oO]|Request|Response|Error|Exception|Factory|Builder|Schema|Service|Client)$"
 )
@@ -50,7 +47,7 @@ class Write(NamedTuple):
     line: int
     label: str
     verb: str
-    row: str = ""  # the variable that is saved, or the key of the row, where there is one
+    row: str = ""  # which row it is, see `written_rows`
     needs: str = ""  # the library without which it is no write, see `Query`
     is_guessed: bool = False  # what it writes to is known by the name of a variable alone
 
@@ -58,7 +55,7 @@ class Write(NamedTuple):
         """Whether it goes to another table, or to another row that the source tells apart: what is deleted is not what
         is then made in its stead."""
         is_moved = (self.verb, other.verb) == ("deleted", "inserted")
-        return self.label != other.label or is_moved or bool(self.row and other.row and self.row != other.row)
+        return self.label != other.label or is_moved or are_apart(self.row, other.row)
 
 
 def writes_by_function(file: SourceFile) -> Mapping[int, list[Write]]:
@@ -72,6 +69,7 @@ def writes_by_function(file: SourceFile) -> Mapping[int, list[Write]]:
     for write in sorted({*queries, *others}):
         index = file.scope_at(write.start, write.start + 1).function.index
         is_aside = ASIDE.search(write.label) and (not is_claim(write) or (index, write.label) in followed_up)
+        is_aside = is_aside and not _MESSAGES.search(write.label)
         if not is_aside and not _NO_ROWS.search(write.label):
             found.setdefault(index, []).append(write)
     return found
@@ -105,7 +103,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
                     query.line,
                     label,
                     _verb(query),
-                    _row(query, whole),
+                    row_of(query, whole),
                     query.needs,
                     is_guessed=not query.model,
                 )
@@ -117,24 +115,6 @@ def _saved_row(query: Query, file: SourceFile) -> str:
     if saved is None or "update_fields=" not in query.anchor or not saved[1].isidentifier() or saved[1] == "self":
         return ""
     return "".join(word.capitalize() for word in saved[1].split("_"))
-
-
-def _row(query: Query, text: bytes) -> str:
-    """The variable that is saved, or the key of the only row that is changed."""
-    if query.operation == "update" and (saved := _SAVED.match(query.anchor)) is not None:
-        return saved[1]
-    if query.operation not in ("update", "delete"):
-        return ""
-    in_go = _BY_KEY_OF_GO.search(text)
-    if in_go is not None:
-        return in_go[1].decode()
-    in_sql = _BY_KEY_IN_SQL.search(text)
-    if in_sql is not None:
-        given = [each.strip() for each in in_sql["given"].split(b",")]
-        position = int(in_sql["number"]) - 1 if in_sql["number"] else in_sql["before"].count(b"?")
-        return given[position].decode() if position < len(given) else ""
-    key = _BY_KEY.search(text)
-    return (key[1] or key[2] or b"id").decode() if key is not None else ""
 
 
 def _is_of_the_caller(query: Query, file: SourceFile) -> bool:

@@ -62,7 +62,9 @@ _GIVEN_TO_SCRIPT = re.compile(
 )
 _QUEUES = frozenset({"bullmq.Queue", "bull.Queue", "bull"})
 _DECLARED = {  # the type of a name that talks to the outside
-    "java": rb"\b(\w*(?:Template|Operations|Client|Sender|Producer|Publisher))(?:<[^;=(]*>)?\s+%s\s*[;=,)]",
+    "java": (
+        rb"\b(\w*(?:Template|Operations|Client|Sender|Producer|Publisher|ProcessBuilder))(?:<[^;=(]*>)?\s+%s\s*[;=,)]"
+    ),
     "go": rb"\b%s\s*(?::?=\s*&?|\s\*?)(http\.Client)\b",
 }
 # What a script makes of its library for HTTP: a client of its own for one address.

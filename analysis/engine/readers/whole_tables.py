@@ -18,6 +18,9 @@ _WHOLE = re.compile(
 # SQLAlchemy: what a variable holds is run.
 _RUN = re.compile(r"\.exec(?:ute)?\(\s*([a-z_]\w*)\s*\)")
 _HOLDS = re.compile(r"\s*=\s*(?:\(\s*)?(?:\w+\.)?(?:update|delete)\(\s*(?:\w+\.)*[A-Z]\w*\s*\)")
+# GORM: a session that may write to all rows, in a variable.
+_BY_SESSION = re.compile(r"\b([a-z_]\w*)\.(?:Model|Delete|Unscoped|Table)\(")
+_MAY_WRITE_ALL = re.compile(r"\s*:?=\s*[^\n]*AllowGlobalUpdate:\s*true")
 _ASSIGNED = re.compile(r"\s*=(?!=)")
 _CONDITION = re.compile(r"\.(?:where|filter(?:_by)?)\(")
 
@@ -27,10 +30,13 @@ def names_whole_table(chain: str, before: Sequence[str]) -> bool:
     it, which the lines before it give a value once."""
     if _WHOLE.search(chain):
         return True
+    text = "\n".join(before)
+    session = _BY_SESSION.search(chain) if "AllowGlobalUpdate" in text else None
+    if session is not None and next(followed(session[1], text, _MAY_WRITE_ALL, "_."), None) is not None:
+        return True
     run = _RUN.search(chain)
     if run is None:
         return False
-    text = "\n".join(before)
     if len(list(followed(run[1], text, _ASSIGNED, "_."))) != 1:
         return False
     held = next(followed(run[1], text, _HOLDS, "_."), None)

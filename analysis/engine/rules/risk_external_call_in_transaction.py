@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
@@ -74,12 +75,23 @@ _FIX = {
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
-    """One finding for each transaction, at the first call that leaves the process."""
+    """One finding for each transaction and kind of what leaves the process, at the first call of that kind."""
     for place, mark in codebase.marks(transactions.ANNOTATION):
         if place.kind in (FileKind.SOURCE, FileKind.SCRIPT):
-            found = _direct(mark, place) or _one_level_deep(mark, place)
-            if found is not None:
-                yield _finding(mark, place, *found)
+            told = set[str]()
+            for left in (*_direct(mark, place), *_one_level_deep(mark, place)):
+                if left.kind not in told:
+                    told.add(left.kind)
+                    yield _finding(mark, place, left)
+
+
+class _Left(NamedTuple):
+    """A call that leaves the process: of which kind it is, and who does what, in words."""
+
+    line: int
+    kind: str
+    says: str
+    confidence: Confidence
 
 
 def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
@@ -88,15 +100,14 @@ def _calls(mark: Mark) -> Iterator[tuple[str, int]]:
         yield name, int(line)
 
 
-def _direct(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
+def _direct(mark: Mark, place: Place) -> Iterator[_Left]:
     for name, line in _calls(mark):
-        words = what_it_does(by_client(name, place.path, place.codebase), place.facts.language)
-        if words and not may_fill_a_table(name, place):
-            return line, f"`{_brief(name)}` {words}", Confidence.HIGH
-    return None
+        kind = what_it_does(by_client(name, place.path, place.codebase), place.facts.language)
+        if kind and not may_fill_a_table(name, place):
+            yield _Left(line, kind, f"`{_brief(name)}` {kind}", Confidence.HIGH)
 
 
-def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | None:
+def _one_level_deep(mark: Mark, place: Place) -> Iterator[_Left]:
     calls = place.codebase.calls
     around = {Callee(place.path, index) for index in _around(place)}
     for name, line in _calls(mark):
@@ -105,12 +116,12 @@ def _one_level_deep(mark: Mark, place: Place) -> tuple[int, str, Confidence] | N
         callees = calls.resolve(place.path, place.function, name)
         if place.facts.language == "java" and not all(_outside(each, place.codebase) for each in callees):
             continue  # of several classes that implement it, one stays inside
-        for callee in callees:
-            if callee in around:
-                continue  # a method of what the chain made, which is called like this function
-            if words := _outside(callee, place.codebase):
-                return line, f"`{_brief(name)}` {words}", Confidence.MEDIUM
-    return None
+        # A method of what the chain made, which is called like this function, is no callee.
+        found = (outside for each in callees if each not in around and (outside := _outside(each, place.codebase)))
+        if (outside := next(found, None)) is not None:
+            kind, inner = outside
+            says = f"`{_brief(name)}` {kind}" + (f" (`{_brief(inner)}`)" if inner else "")
+            yield _Left(line, kind, says, Confidence.MEDIUM)
 
 
 def _around(place: Place) -> Iterator[int]:
@@ -121,16 +132,16 @@ def _around(place: Place) -> Iterator[int]:
         index = place.facts.functions[index].parent
 
 
-def _outside(callee: Callee, codebase: Codebase) -> str:
-    """How a function leaves the process, in words; a method of an interface that is declared as a client is a call of
-    another service by itself."""
+def _outside(callee: Callee, codebase: Codebase) -> tuple[str, str] | None:
+    """How a function leaves the process, in words, and by which call. A method of an interface that is declared as a
+    client is a call of another service by itself."""
     facts = codebase.files[callee.path]
     owner = facts.functions[callee.position].owner
     declared = (name for each in facts.classes if owner and each.name == owner for name in each.decorators)
     if any(_CLIENT.search(name) for name in declared):
-        return "calls another service over HTTP"
+        return "calls another service over HTTP", ""
     inner = leaving_call(callee, codebase)
-    return f"{what_it_does(inner, facts.language)} (`{_brief(inner)}`)" if inner else ""
+    return (what_it_does(inner, facts.language), inner) if inner else None
 
 
 def _brief(name: str) -> str:
@@ -138,23 +149,23 @@ def _brief(name: str) -> str:
     return ".".join(name.rpartition("/")[2].split(".")[-2:])
 
 
-def _finding(mark: Mark, place: Place, line: int, what: str, confidence: Confidence) -> Finding:
+def _finding(mark: Mark, place: Place, left: _Left) -> Finding:
     lines = range(mark.line, int(mark.data["last"]) + 1)
     locks = any(query.lock and query.line in lines for query in place.facts.queries)
     endless = any(
-        each.rule == "risk-http-no-timeout" and each.message and each.line == line for each in place.facts.marks
+        each.rule == "risk-http-no-timeout" and each.message and each.line == left.line for each in place.facts.marks
     )
     severity = Severity.CRITICAL if locks or endless else Severity.WARNING
     return Finding(
         rule_id=RULE.id,
         file=place.path,
-        line=line,
-        message=f"{what} inside the transaction of line {mark.line}"
+        line=left.line,
+        message=f"{left.says} inside the transaction of line {mark.line}"
         + (", which holds row locks" if locks else "")
         + (", and without a time limit" if endless else ""),
         function=place.function.name,
         anchor=mark.anchor,
         suggestion=_FIX.get(place.facts.language, ""),
         severity=Severity.INFO if "reads_only" in mark.data else severity,
-        confidence=confidence,
+        confidence=left.confidence,
     )

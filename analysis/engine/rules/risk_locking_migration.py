@@ -11,11 +11,13 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark
+from analysis.engine.facts import Column, Mark
 from analysis.engine.languages import FileKind, kind_of
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
-from analysis.engine.models import app_label
+from analysis.engine.models import app_label, snake_case
 from analysis.engine.policy import Policy
+from analysis.engine.readers import knex_tables
+from analysis.engine.readers.locking_sql import DIFFERS, VOLATILE, drops_in, locks_in
 from analysis.engine.readers.reading import function_name
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -39,63 +41,6 @@ GUIDE = Guide(
     grades="Judged are migrations that a change adds: those that are merged have run.",
 )
 
-_NAME = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)[\"`\]]?"
-_CREATED = re.compile(rf"\bCREATE\s+(?:UNLOGGED\s+|TEMP\w*\s+)?(?:TABLE|MATERIALIZED\s+VIEW)\s+{_NAME}", re.IGNORECASE)
-_STATEMENT = re.compile(r"[^;]+")
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_VOLATILE = r"(?:random|gen_random_uuid|uuid_generate_v\d\w*|clock_timestamp|nextval|uuid)\s*\("
-_SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE | re.DOTALL), says)
-    for pattern, says in (
-        (
-            rf"\A\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?!CONCURRENTLY)[^;]*?\bON\s+{_NAME}",
-            "an index is built without `CONCURRENTLY`: writes wait until it is done",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}\s+ADD\s+(?:COLUMN\s+)?(?!CONSTRAINT)(?![^;]*\bDEFAULT\b)[^;,]*\bNOT\s+NULL",
-            "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:COLUMN\s+)?[^;,]*\bDEFAULT\s+{_VOLATILE}",
-            "a column is added with a default that differs for each row: the whole table is rewritten",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bALTER\s+(?:COLUMN\s+)?\S+\s+(?:SET\s+DATA\s+)?TYPE\b",
-            "the type of a column is changed: the whole table may be rewritten",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\b(?:MODIFY|CHANGE)\s+(?:COLUMN\s+)?",
-            "the type of a column is changed: the whole table may be rewritten",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:FOREIGN\s+KEY"
-            rf"|CHECK)\b(?![^;]*NOT\s+VALID)",
-            "a constraint is added and checked at once: all rows are read under the lock",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?UNIQUE\b(?!\s+USING)",
-            "a unique constraint builds its index under the lock",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bRENAME\s+(?:COLUMN\s+)?(?!TO\b|CONSTRAINT\b|INDEX\b"
-            rf"|KEY\b)\S+\s+TO\b",
-            "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:UNIQUE\s+)?(?:INDEX|KEY)\b(?![^;]*ALGORITHM\s*=\s*INPLACE)",
-            "an index is built while the table is changed: writes wait until it is done",
-        ),
-        (
-            rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bSET\s+NOT\s+NULL",
-            "`SET NOT NULL` reads all rows under the lock",
-        ),
-        (
-            rf"\A\s*UPDATE\s+{_NAME}\s+SET\b(?![^;]*\bLIMIT\b)(?![^;]*\bctid\b)",
-            "rows are updated in one statement, and stay locked until the migration ends",
-        ),
-    )
-)
-_PICKED = re.compile(r"\A\s*UPDATE\b[\s\S]*\bWHERE\s+[\"`]?(\w+)[\"`]?\s*=\s*(?:'[^']*'|\d+)\s*\Z", re.IGNORECASE)
 _REVERSE = re.compile(rb"RunPython\(\s*[\w.]+\s*,\s*(?:reverse_code\s*=\s*)?(\w+)")
 _BACKFILL = re.compile(
     r"for\s+\w+\s+in\s+(\w+)\.objects\.(?:all|filter|exclude)\([^\n]*:\s*\n"
@@ -112,9 +57,6 @@ _CONSTRAINTS = {
     "AlterUniqueTogether": "a unique constraint builds its index under the lock",
     "AlterIndexTogether": "an index is built without `AddIndexConcurrently`: writes wait until it is done",
 }
-_DROPS = re.compile(
-    rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bDROP\s+COLUMN\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE | re.DOTALL
-)
 _CHECKED_AT_ONCE = "a constraint is added and checked at once: all rows are read under the lock"
 _DROPPED = "`{column}` is dropped, and a model still asks for it"
 _KEYS = frozenset({"ForeignKey", "OneToOneField"})
@@ -128,6 +70,11 @@ _SCRIPT = {
     "addConstraint": "a constraint is added and checked at once: all rows are read under the lock",
     "renameColumn": "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
 }
+_BACK = re.compile(r"(?:.*\.)?(?:down|downgrade)$")  # what undoes a migration
+_DRAWN_IN_PYTHON = re.compile(rf"\bserver_default\s*=\s*[^,]*{VOLATILE}", re.IGNORECASE)
+_HARMLESS = re.compile(r"concurrently|isNullable:\s*true|allowNull:\s*true|default(?:Value)?:")
+_NOT_NULL = re.compile(r"allowNull:\s*false|isNullable:\s*false|new TableColumn\(")
+_DRAWN_IN_SCRIPT = re.compile(rf"\bdefault(?:Value)?:[^,}}]*{VOLATILE}", re.IGNORECASE)
 _DIFFERS = re.compile(r"\bdb_default\s*=\s*[\w.]*(?:Now|Random\w*|Func)\(")
 _CALLED_DEFAULT = re.compile(
     r"\bdefault\s*=\s*(?:uuid\.uuid\d|(?:[\w.]+\.)?(?:now|utcnow|random|token_\w+|get_random_string|generate_\w+))\b"
@@ -217,14 +164,15 @@ def _alembic(name: str, texts: list[str], given: dict[str, str]) -> tuple[str, s
         return "", ""
     if name == "create_index" and given.get("postgresql_concurrently", "False") == "False":
         return texts[1], "an index is built without `postgresql_concurrently`: writes wait until it is done"
+    if name == "add_column" and _DRAWN_IN_PYTHON.search(texts[1]):
+        return texts[0], DIFFERS
     if name == "add_column" and "nullable=False" in texts[1] and "server_default" not in texts[1]:
         return texts[0], "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
     if name == "create_unique_constraint":
         return texts[1], "a unique constraint builds its index under the lock"
-    checks = name == "create_check_constraint" or (
-        name == "create_foreign_key" and given.get("postgresql_not_valid", "False") == "False"
-    )
-    return (texts[1], _CHECKED_AT_ONCE) if checks else ("", "")
+    checks = name in ("create_check_constraint", "create_foreign_key")
+    is_put_off = given.get("postgresql_not_valid", "False") != "False"
+    return (texts[1], _CHECKED_AT_ONCE) if checks and not is_put_off else ("", "")
 
 
 def _altered_column(given: dict[str, str]) -> str:
@@ -244,24 +192,26 @@ def _dropped(call: Node, table: str, column: str, file: SourceFile) -> Mark:
 def look_at_sql_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     """SQL that a migration in a program runs: `op.execute("...")`, `queryRunner.query("...")`."""
     is_alembic = file.callee(call) in ("op.execute", "alembic.op.execute")
-    if file.callee(call).endswith(".execute") and (not is_alembic or function_name(call, file) == "downgrade"):
+    if file.callee(call).endswith(".execute") and not is_alembic:
+        return
+    if _BACK.match(function_name(call, file)):
         return
     for argument in file.arguments(call)[0][:1]:
         if "string" in argument.type:
             text = file.text(argument)
-            for _, table, column in _drops(text.strip("\"'`rf")):
-                yield _dropped(call, table, column, file)
-            for line, table, says, key in _locks(text.strip("\"'`rf"), file.source.decode("utf-8", "replace")):
-                message = f"On `{table}` {says}"
-                yield file.mark(RULE.id, call, message, data={"table": table, "line": str(line), "key": key})
+            for dropped in drops_in(text.strip("\"'`rf")):
+                yield _dropped(call, dropped.table, dropped.column, file)
+            for lock in locks_in(text.strip("\"'`rf"), file.source.decode("utf-8", "replace")):
+                data = {"table": lock.table, "line": str(lock.line), "key": lock.key}
+                yield file.mark(RULE.id, call, f"On `{lock.table}` {lock.says}", data=data)
 
 
 def look_at_sql(source: str) -> Iterator[Mark]:
     """The statements of a SQL file."""
-    for line, table, column in _drops(source):
+    for line, table, column in drops_in(source):
         message = f"On `{table}` {_DROPPED.format(column=column)}"
         yield Mark(RULE.id, line, 0, message, f"{table}:{column}", data={"table": table, "column": column})
-    for line, table, says, key in _locks(source, source):
+    for line, table, says, key in locks_in(source, source):
         message = f"On `{table}` {says}"
         yield Mark(RULE.id, line, 0, message, f"{table}:{says[:20]}", data={"table": table, "key": key})
 
@@ -297,7 +247,14 @@ def _is_asked_for(mark: Mark, path: str, codebase: Codebase) -> bool:
     if not column:
         return True
     entry = codebase.models.of_table(mark.data.get("table") or _table(path, mark.data["model"], codebase))
-    return entry is not None and entry.model.orm != "ddl" and any(each.name == column for each in entry.model.columns)
+    if entry is None or entry.model.orm == "ddl":
+        return False
+    return any(_column(each, entry.model.orm) in (column, column.lower()) for each in entry.model.columns)
+
+
+def _column(column: Column, orm: str) -> str:
+    """What the database calls a column: as the model says, else Java's names are spelled with underscores."""
+    return column.stored or (snake_case(column.name) if orm == "jpa" else column.name)
 
 
 def _table(path: str, model: str, codebase: Codebase) -> str:
@@ -338,16 +295,16 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     says = _SCRIPT.get(name, "") if _RUNNER.search(receiver) else ""
     given = [file.text(each) for each in file.arguments(call)[0]]
     is_dropped = name in ("dropColumn", "removeColumn") and _RUNNER.search(receiver) is not None and len(given) > 1
-    if not (says or is_dropped) or not given or re.match(r"(?:.*\.)?down$", function_name(call, file)):
+    if not (says or is_dropped) or not given or _BACK.match(function_name(call, file)):
         return
     if is_dropped:
         yield _dropped(call, given[0].strip("\"'`"), given[1].strip("\"'`"), file)
         return
     table = given[0].strip("\"'`")
     rest = " ".join(given[1:])
-    if re.search(r"concurrently|isNullable:\s*true|allowNull:\s*true|default(?:Value)?:", rest):
-        return
-    if name == "addColumn" and not re.search(r"allowNull:\s*false|isNullable:\s*false|new TableColumn\(", rest):
+    if name == "addColumn" and _DRAWN_IN_SCRIPT.search(rest):
+        says = DIFFERS
+    elif _HARMLESS.search(rest) or (name == "addColumn" and not _NOT_NULL.search(rest)):
         return
     if name == "addIndex" and "concurrently" in file.text(call):
         return
@@ -355,37 +312,21 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, f"On `{table}` {says}", data={"table": table})
 
 
+def look_at_knex(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Tables that Knex alters by a function."""
+    for change in knex_tables.changes_in(call, file) if not _BACK.match(function_name(call, file)) else ():
+        if change.column:
+            yield _dropped(change.node, change.table, change.column, file)
+        else:
+            message = f"On `{change.table}` {change.says}"
+            yield file.mark(RULE.id, change.node, message, data={"table": change.table})
+
+
 def _django_marks(node: Node, model: str, says: str, file: SourceFile, confidence: str = "") -> Iterator[Mark]:
     """A mark, unless the migration itself creates the table."""
     if model.lower() not in {name.decode().lower() for name in _CREATE_MODEL.findall(file.source)}:
         message = f"On `{model}` {says}"
         yield file.mark(RULE.id, node, message, confidence=confidence, data={"model": model})
-
-
-def _drops(source: str) -> Iterator[tuple[int, str, str]]:
-    """Line, table and column of each statement that drops a column."""
-    text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    for statement in _STATEMENT.finditer(text):
-        found = _DROPS.search(statement[0])
-        if found is not None:
-            start = statement.start() + len(statement[0]) - len(statement[0].lstrip())
-            yield text.count("\n", 0, start) + 1, found[1], found[2]
-
-
-def _locks(source: str, whole: str) -> Iterator[tuple[int, str, str, str]]:
-    """Line, table, what is wrong and the column that picks the rows, for each statement on a table that the whole
-    migration does not create."""
-    text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    created = {name.lower() for name in _CREATED.findall(whole)}
-    for statement in _STATEMENT.finditer(text):
-        for pattern, says in _SQL:
-            found = pattern.search(statement[0])
-            if found is not None:
-                if found[1].lower() not in created:
-                    start = statement.start() + len(statement[0]) - len(statement[0].lstrip())
-                    picked = _PICKED.search(statement[0])
-                    yield text.count("\n", 0, start) + 1, found[1], says, picked[1] if picked is not None else ""
-                break
 
 
 WATCHES = (
@@ -407,5 +348,6 @@ WATCHES = (
     ),
     Watch("call", look_at_sql_call, PYTHON, names=frozenset({"RunSQL", "execute"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset(_SCRIPT) | {"dropColumn", "removeColumn"}),
-    Watch("call", look_at_sql_call, SCRIPT, names=frozenset({"query"})),
+    Watch("call", look_at_knex, SCRIPT, names=knex_tables.ALTERS),
+    Watch("call", look_at_sql_call, SCRIPT, names=frozenset({"query", "raw"})),
 )

@@ -20,7 +20,7 @@ from analysis.engine.readers.go_row_writes import writes_back
 from analysis.engine.readers.locked_functions import runs_locked
 from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
 from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, number_read, sign_of
-from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_locked, is_safe
+from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_loaded_anew, is_locked, is_safe
 from analysis.engine.readers.row_versions import NEEDS, versioned
 from analysis.engine.readers.saved_rows import flushed_on, plain, saved_on, updated_on
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
@@ -289,7 +289,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if "flushed" in mark.data and (entry is None or entry.model.orm != "jpa"):
         return None  # only JPA writes at the commit what nobody saves
-    if mark.data["owner"] in {each.name for each in place.function.parameters}:
+    if mark.data["owner"] in {each.name for each in place.function.parameters} and "anew" not in mark.data:
         if any(_LOCKING.search(call) for function in place.facts.functions for call in function.calls):
             return None  # who loaded it may hold the lock
         confidence = Confidence.LOW
@@ -364,7 +364,8 @@ def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: 
         f"`{short(owner)}.{name}` is changed in memory and then saved: a change by somebody else in between is lost",
         confidence="" if is_loaded(owner, before) else "medium",
         suggestion=fix.format(short(owner), name, sign),
-        data={"column": name, "owner": owner, "model": model},
+        data={"column": name, "owner": owner, "model": model}
+        | ({"anew": "1"} if is_loaded_anew(owner, before) else {}),
     )
     return structs.replace(mark, line=line)
 

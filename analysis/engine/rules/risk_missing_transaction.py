@@ -28,6 +28,7 @@ from analysis.engine.readers.session_commits import committed, half_done
 from analysis.engine.readers.table_writes import Write, writes_by_function
 from analysis.engine.readers.transaction_callers import called_in_transactions
 from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
+from analysis.engine.readers.written_rows import MADE
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 
@@ -114,18 +115,22 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
                 data["repeatable"] = "1"
             elif all(comes_out_alike(each, root, file) for each in pair):
                 data["again"] = "1"
-            yield file.mark(RULE.id, node, message, suggestion=_FIX.get(file.language, ""), data=data)
+            # Two rows that are made alike may have nothing to do with each other.
+            confidence = "low" if first.label == second.label and first.row.startswith(MADE) else ""
+            fix = _FIX.get(file.language, "")
+            yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=fix, data=data)
 
 
 def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     """A write that is half of what its function does, when that calls another one which writes elsewhere."""
-    writes = [write for write in writes if not write.is_guessed]
+    writes = [write for write in writes if not write.is_guessed] or writes
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if bare and len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
         if not is_begun_by_hand(function_text(node, file)) and not is_explained(write.start, file):
             data = {"form": "alone", "table": write.label, "verb": write.verb} | _needed(write)
             data |= {"found": "1"} if finds_or_makes(write, root, file) else {}
+            data |= {"guess": "1"} if write.is_guessed else {}
             if apart := calls_apart(node, file.functions[file.function_of(node)].node, file):
                 data["apart"] = " ".join(apart)
             yield file.mark(RULE.id, node, "", suggestion=_FIX.get(file.language, ""), data=data)
@@ -223,7 +228,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     found = [
         (place, mark)
         for place, mark in codebase.marks(RULE.id)
-        if "needs" not in mark.data or mark.data["needs"] in codebase.queries.libraries
+        if ("needs" not in mark.data or mark.data["needs"] in codebase.queries.libraries)
+        and ("guess" not in mark.data or codebase.models.named(mark.data["table"]) is not None)
     ]
     every_request = any(
         mark.data["form"] == "atomic requests" for place, mark in found if place.kind is FileKind.SOURCE

@@ -250,7 +250,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     where nobody calls the function, so that nothing is known of it."""
     is_given = "given" in mark.data and "number" not in mark.data
     from_outside = "asked" in mark.data or (is_given and (place.in_handler or _is_handed(mark, place)))
-    is_value = mark.confidence != "low" and "value" in mark.data and "defines" not in mark.data
+    is_definition = "defines" in mark.data and "asked" not in mark.data  # with names of the program's own
+    is_value = mark.confidence != "low" and "value" in mark.data and not is_definition
     is_value = is_value and (place.kind is not FileKind.SCRIPT or is_given)  # who runs a script wrote the rest
     if is_value and (from_outside or mark.data["value"] != "bare"):
         return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
@@ -258,7 +259,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_handed_down = is_value and is_given and place.in_request_path
     is_sorted = "sorted" in mark.data and place.in_request_path
     is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down or is_sorted
-    if "defines" in mark.data or place.kind is FileKind.SCRIPT or not is_told:
+    if is_definition or place.kind is FileKind.SCRIPT or not is_told:
         return None
     return place.finding(mark, severity=Severity.WARNING, confidence=Confidence.LOW)
 

@@ -256,7 +256,12 @@ def _leaves_many(conditions: Sequence[Filter]) -> bool:
         return False  # between two bounds: a batch
     if any(each.operator == "eq" and each.column in KEYS for each in conditions):
         return False
-    return all(each.operator == "range" or each.constant for each in conditions)
+    return all(each.operator == "range" or each.constant or _is_shared(each) for each in conditions)
+
+
+def _is_shared(condition: Filter) -> bool:
+    """Whether many rows have each of the values that a column can have: whichever kind is given."""
+    return condition.operator == "eq" and FLAG.search(condition.column) is not None
 
 
 def _says_all(site: QuerySite) -> bool:
@@ -296,6 +301,8 @@ def _tears_down(path: str) -> bool:
 
 def _finding(site: QuerySite, codebase: Codebase) -> Finding:
     columns = [each.column for each in site.query.filters]
+    # That many rows share a value is known by the name of its column alone.
+    is_known = site.schema is not None and all(each.constant or not _is_shared(each) for each in site.query.filters)
     return Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -303,7 +310,7 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
         message=f"{_extent(columns)} of {site.label} is {_VERBS[site.query.operation]} in one statement{size_of(site)}",
         function=site.function.name,
         anchor=site.query.anchor,
-        confidence=_confidence(site.volume, is_known=site.schema is not None, is_whole=not columns),
+        confidence=_confidence(site.volume, is_known=is_known, is_whole=not columns),
         table=site.table,
         volume=site.volume if site.table else None,
         tags=frozenset({MILDER}) if runs_by_hand(codebase, site.path) else frozenset(),

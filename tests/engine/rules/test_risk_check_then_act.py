@@ -975,3 +975,26 @@ def test_a_job_that_is_given_nothing_runs_alone(parameter, confidence):
     )
     files = {"shop/__init__.py": "", "shop/tasks.py": source}
     assert [str(each.confidence) for each in findings_of(RULE, files)] == [confidence]
+
+
+@pytest.mark.parametrize(("failure", "count"), [("QueryFailedError", 0), ("TypeError", 1)])
+def test_a_failure_of_typeorm_that_is_caught(failure, count):
+    source = (
+        "import express from 'express';\nconst app = express();\nconst guests = dataSource.getRepository(Guest);\n"
+        "app.post('/x', async (req, res) => {\n  const known = await guests.findOneBy({ email });\n"
+        "  if (known) return known;\n  try {\n    return await guests.save(guests.create({ email }));\n"
+        f"  }} catch (error) {{\n    if (error instanceof {failure}) return guests.findOneBy({{ email }});\n"
+        "    throw error;\n  }\n});\n"
+    )
+    assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("Instant.now()", 1), ("title.toLowerCase()", 0)])
+def test_a_value_of_a_map_that_a_variable_holds(made, count):
+    source = (
+        "import org.springframework.stereotype.Component;\n\n@Component\nclass Visits {\n"
+        "  private final Map<String, Object> seen = new ConcurrentHashMap<>();\n\n"
+        '  @PostMapping("/x")\n  public void visit(String title) {\n    Object at = seen.get(title);\n'
+        f"    if (at == null) {{\n      at = {made};\n      seen.put(title, at);\n    }}\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/Visits.java": source})) == count

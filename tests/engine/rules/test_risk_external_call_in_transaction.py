@@ -587,3 +587,42 @@ def test_a_gateway_for_mail(kind, count):
         "    repository.save(o);\n    letters.paid(o);\n  }\n}\n",
     }
     assert [each.line for each in findings_of(RULE, files)] == [9] * count
+
+
+@pytest.mark.parametrize(
+    ("calls", "lines"),
+    [
+        (("requests.post(url, timeout=5)", "send_mail('a', 'b', 'c', ['d'])"), [12, 13]),
+        (("requests.post(url, timeout=5)", "requests.get(url, timeout=5)"), [12]),  # one way, one thing to move
+        (("requests.post(url, timeout=5)", "thank(order)"), [12, 13]),
+        (("thank(order)", "send_mail('a', 'b', 'c', ['d'])"), [13]),
+        (("requests.post(url, timeout=5)", "transaction.on_commit(thank)"), [12]),
+    ],
+)
+def test_each_kind_of_what_leaves_is_told_once(calls, lines):
+    head, body = (
+        "\n\n".join(("", "def pay(order, url):\n    with transaction.atomic():")),
+        "\n        ".join(("", *calls)),
+    )
+    after = "\n\n\ndef thank(order):\n    send_mail('a', 'b', 'c', ['d'])\n"
+    found = findings_of(RULE, {"shop/a.py": DJANGO + head + body + after})
+    assert [each.line for each in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ('new ProcessBuilder("lp", file).start()', 1),
+        ('new ProcessBuilder("lp", file).inheritIO().start()', 1),
+        ("printing.start()", 1),
+        ("Runtime.getRuntime().exec(file)", 1),
+        ("Runtime.getRuntime().availableProcessors()", 0),
+        ("job.start()", 0),
+    ],
+)
+def test_processes_of_java(call, count):
+    source = (
+        f"{SPRING}class A {{\n  @Transactional\n  public void print(String file) {{\n"
+        f"    ProcessBuilder printing = of(file);\n    repository.save(file);\n    {call};\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/A.java": source})) == count

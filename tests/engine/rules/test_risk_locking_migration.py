@@ -264,3 +264,89 @@ def test_one_row_by_its_key(column, count):
 def test_a_field_of_an_own_class(kind, count):
     altered = f'migrations.AlterField("event", "kind", {kind}(default=None))'
     assert len(findings("shop/migrations/0002_more.py", OPERATIONS % altered)) == count
+
+
+KNEX = "exports.up = async function (knex) {\n  await knex.schema.%s;\n};\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("t.index(['kind'])", 1),
+        ("t.unique(['kind'])", 1),
+        ("t.foreign('owner').references('users.id')", 1),
+        ("t.string('code').notNullable()", 1),
+        ("t.uuid('code').defaultTo(knex.raw('gen_random_uuid()'))", 1),
+        ("t.text('kind').alter()", 1),
+        ("t.renameColumn('kind', 'sort')", 1),
+        ("t.string('code').index()", 1),
+        ("t.string('code').nullable()", 0),
+        ("t.boolean('seen').notNullable().defaultTo(false)", 0),
+        ("t.timestamp('at').notNullable().defaultTo(knex.fn.now())", 0),
+        ("t.dropIndex(['kind'])", 0),
+        ("t.dropColumn('left_over')", 0),  # no model has it any more
+    ],
+)
+def test_a_table_that_knex_alters(statement, count):
+    path, volumes = "db/migrations/20260101000000_more.js", {"shop_event": "XL"}
+    altered = KNEX % f"alterTable('shop_event', (t) => {{\n    {statement};\n  }})"
+    assert [each.line for each in findings(path, altered, volumes)] == [3] * count
+    assert len(findings(path, KNEX % f"table('shop_event', t => {statement})", volumes)) == count
+    made = KNEX % f"createTable('shop_event', (t) => {{\n    {statement};\n  }})"
+    assert findings(path, made, volumes) == []
+    back = "exports.up = () => {};\nexports.down = (knex) => knex.schema.alterTable('shop_event', (t) => %s);\n"
+    assert findings(path, back % statement, volumes) == []
+
+
+def test_sql_that_knex_runs():
+    path = "db/migrations/20260101000000_more.js"
+    update = 'exports.%s = async (knex) => {\n  await knex.raw("UPDATE shop_event SET kind = 1");\n};\n'
+    assert [each.line for each in findings(path, update % "up")] == [2]
+    assert findings(path, update % "down") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "operation", "count"),
+    [
+        ("alembic/versions/a.py", "server_default=sa.text('gen_random_uuid()')", 1),
+        ("alembic/versions/a.py", "server_default=sa.func.now()", 0),
+        ("src/migrations/a.ts", "defaultValue: Sequelize.literal('gen_random_uuid()')", 1),
+        ("src/migrations/a.ts", "allowNull: true, default: 'uuid_generate_v4()'", 1),
+        ("src/migrations/a.ts", "defaultValue: Sequelize.literal('now()')", 0),
+    ],
+)
+def test_a_default_that_differs_for_each_row(path, operation, count):
+    alembic = (
+        "from alembic import op\n\n\ndef upgrade():\n    op.add_column('shop_event', sa.Column('code', sa.Uuid, %s))\n"
+    )
+    typeorm = "export async function up(runner) {\n  await runner.addColumn('shop_event', 'code', { %s });\n}\n"
+    source = alembic if path.endswith(".py") else typeorm
+    assert len(findings(path, source % operation, {"shop_event": "XL"})) == count
+
+
+def test_a_check_that_is_put_off():
+    check = "from alembic import op\n\n\ndef upgrade():\n    op.create_check_constraint('a', 'shop_event', 'x > 0'%s)\n"
+    assert len(findings("alembic/versions/a.py", check % "")) == 1
+    assert findings("alembic/versions/a.py", check % ", postgresql_not_valid=True") == []
+
+
+ENTITY = 'import jakarta.persistence.*;\n\n@Entity\n@Table(name = "ticket")\n'
+ENTITY += "class Ticket {\n    @Id private Long id;\n    %s\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("field", "count"),
+    [
+        ('@Column(name = "old_code") private String code;', 1),
+        ("@Column private String oldCode;", 1),
+        ('@Column(name = "code") private String oldCode;', 0),
+    ],
+)
+def test_a_dropped_column_that_a_model_calls_otherwise(field, count):
+    dropped = "db/migration/V2__drop.sql"
+    texts = {"src/Ticket.java": ENTITY % field, dropped: "ALTER TABLE ticket DROP COLUMN old_code;\n"}
+    files = {name: extract(text.encode(), reading_of(name)) for name, text in texts.items()}
+    evaluator = Evaluator(Policy())
+    evaluator.judge(files, History.empty(), date(2026, 1, 1), added=frozenset({dropped}))
+    found = [each for state in evaluator.states.values() for each in state.verdict.findings if each.rule_id == RULE]
+    assert len(found) == count

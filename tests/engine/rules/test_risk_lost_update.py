@@ -830,3 +830,19 @@ def test_how_many_there_are_is_critical_where_requests_change_it(column, severit
     view += "    def post(self, request):\n        add(request.data['key'])\n"
     found = findings_of(RULE, {"shop/__init__.py": "", "shop/a.py": source, "shop/views.py": view})
     assert [str(each.severity) for each in found] == ["critical"]
+
+
+@pytest.mark.parametrize(
+    ("again", "confidences"),
+    [
+        ("wallet.refresh_from_db()", ["high"]),
+        ("session.refresh(wallet)", ["high"]),
+        ("session.refresh(wallet, with_for_update=True)", []),
+        ("wallet.refresh_from_db(from_queryset=Wallet.objects.select_for_update())", []),
+        ("other.refresh_from_db()", []),  # who calls may hold the lock that another function takes
+    ],
+)
+def test_a_row_that_was_given_and_is_read_anew(again, confidences):
+    source = f"def pay(wallet, other, price):\n    {again}\n    wallet.balance -= price\n    wallet.save()\n\n\n"
+    source += "def take(key):\n    return Wallet.objects.select_for_update().get(pk=key)\n"
+    assert [each.confidence for each in findings(RULE, source)] == confidences

@@ -955,3 +955,83 @@ def test_since_spring_6_proxies_of_classes_see_what_is_not_private(modifier, pac
         f"@Service\nclass Ledger {{\n  @Transactional\n  {modifier}void book(Order o) {{ orders.save(o); }}\n}}\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"Ledger.java": source})] == [confidence]
+
+
+TRANSFERS = {
+    "src/a.js": (
+        "import mongoose from 'mongoose';\nconst Purse = mongoose.model('Purse', s);\n"
+        + ROUTE
+        + "app.post('/x', async (req, res) => {\n  const { from, to } = req.body;\n"
+        "  await Purse.updateOne({ code: %s }, { $inc: { coins: 1 } });\n"
+        "  await Purse.updateOne({ %s }, { $inc: { coins: -1 } });\n});\n"
+    ),
+    "src/b.js": (
+        "const knex = require('knex')(config);\n" + ROUTE + "app.post('/x', async (req, res) => {\n"
+        "  const { from, to } = req.body;\n  await knex('purses').where({ code: %s }).increment('coins', 1);\n"
+        "  await knex('purses').where({ %s }).decrement('coins', 1);\n});\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("path", TRANSFERS)
+@pytest.mark.parametrize(
+    ("first", "second", "count"),
+    [
+        ("from", "code: to", 1),
+        ("from", "code: from", 0),
+        ("from", "owner: to", 0),  # which may be the same row
+        ("from", "code: true", 0),
+        ("from", "code: to, kind", 0),
+    ],
+)
+def test_rows_of_one_table_by_any_key_of_a_script(path, first, second, count):
+    assert len(findings_of(RULE, {path: TRANSFERS[path] % (first, second)})) == count
+
+
+JPA = """
+@Service
+class Purses {
+  private final PurseRepository purses;
+
+  @PostMapping("/x")
+  public void move(Purse from, Purse to) {
+    purses.save(%s);
+    purses.save(%s);
+  }
+}
+interface PurseRepository extends JpaRepository<Purse, Long> {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "confidences"),
+    [
+        ("from", "to", ["medium"]),
+        ("from", "from", []),
+        ("new Purse(from, -1)", "new Purse(to, 1)", ["low"]),
+        ('new Purse("a")', 'new Purse("b")', []),
+        ("new Purse(from)", "from", []),
+    ],
+)
+def test_rows_that_a_repository_is_handed(first, second, confidences):
+    source = "import org.springframework.data.jpa.repository.JpaRepository;\n" + JPA % (first, second)
+    assert [each.confidence for each in findings_of(RULE, {"Purses.java": source})] == confidences
+
+
+@pytest.mark.parametrize(("made", "count"), [("amount=c.a", 0), ("amount=c.b", 1)])
+def test_rows_that_are_made_of_other_values(made, count):
+    source = TASK + f"def f(c):\n    Line.objects.create(amount=c.a)\n    Line.objects.create({made})\n"
+    assert [each.confidence for each in findings(RULE, source)] == ["low"] * count
+
+
+@pytest.mark.parametrize(("table", "count"), [("OutboxMessage", 1), ("AuditMessage", 0)])
+def test_a_message_that_waits_in_a_table_belongs_to_the_rest(table, count):
+    source = TASK + f"def f(c):\n    Order.objects.create(customer=c)\n    {table}.objects.create(topic=c)\n"
+    assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("order", 1), ("job", 0)])
+def test_a_row_that_is_given_is_half_of_what_a_callee_completes(name, count):
+    source = TASK + f"def f({name}):\n    {name}.save(update_fields=['total'])\n    add({name})\n\n\n"
+    source += "def add(c):\n    Line.objects.create(amount=1)\n"
+    assert [each.confidence for each in findings(RULE, source)] == ["low"] * count

@@ -983,3 +983,13 @@ def test_the_key_of_a_row_that_is_there(asked, told):
     routes += "app.post('/x', async (req, res) => {\n  await new Orders().drop(req.params.orderId);\n});\n"
     found = findings_of(RULE, {"src/orders.ts": source, "src/routes.ts": routes})
     assert [(each.severity, each.confidence) for each in found] == [told]
+
+
+@pytest.mark.parametrize(("table", "confidences"), [("req.query.day", ["low"]), ("config.day", [])])
+def test_a_request_may_not_say_which_table_goes(table, confidences):
+    source = (
+        "const app = express();\napp.post('/x', async (req, res) => {\n"
+        f"  await pool.query(`DROP TABLE readings_${{{table}}}`);\n  res.end();\n}});\n"
+    )
+    found = findings_of(RULE, {"src/a.js": source})
+    assert [each.confidence for each in found] == confidences

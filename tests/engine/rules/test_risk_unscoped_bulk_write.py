@@ -428,3 +428,25 @@ def test_a_table_for_scratch_by_a_whole_word_of_its_name(table, count):
         f"\t_, err := db.Exec(`UPDATE {table} SET open = false`)\n\treturn err\n}}\n"
     )
     assert len(findings_of(RULE, {"shop/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("option", "count"), [("AllowGlobalUpdate: true", 1), ("DryRun: true", 0)])
+def test_a_session_of_gorm_that_a_variable_holds(option, count):
+    body = f'	all := db.Session(&gorm.Session{{{option}}})\n	all.Model(&Order{{}}).Update("total", 1)'
+    assert orms.lines(RULE, "gorm", body) == [2] * count
+
+
+@pytest.mark.parametrize(
+    ("condition", "confidences"),
+    [
+        ("status=which", ["medium"]),
+        ("status='open'", ["high"]),
+        ("status=which, customer=which", []),
+        ("customer=which", []),
+    ],
+)
+def test_each_value_of_a_flag_is_that_of_many_rows(condition, confidences):
+    source = f"def clear(which):\n    Order.objects.filter({condition}).delete()"
+    found = findings(RULE, source, volumes={"shop_order": "XL"})
+    assert [each.confidence for each in found] == confidences
+    assert findings(RULE, source) == []

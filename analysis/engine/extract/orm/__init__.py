@@ -24,6 +24,7 @@ from analysis.engine.extract.orm import (
     gorm,
     jdbc_client,
     jpa,
+    jpa_references,
     knex,
     mongoose,
     panache,
@@ -44,7 +45,7 @@ _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
-    "java": (entities, jpa, panache, sql, jdbc_client),
+    "java": (entities, jpa, jpa_references, panache, sql, jdbc_client),
     "go": (gorm, bun, sql),
 }
 

@@ -19,6 +19,9 @@ _TERMINALS = {
     "first": "select",
     "one": "select",
     "one_or_none": "select",
+    "first_or_404": "select",  # of Flask
+    "one_or_404": "select",
+    "get_or_404": "select",
     "scalar": "select",
     "scalars": "select",
     "scalar_one": "select",
@@ -42,7 +45,12 @@ _LAST_STEP = re.compile(r"\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)[\s)]*\Z")
 _COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
 _COMPUTATIONS = {"count": "count", "exists": "exists"}
 _TYPES = re.compile(r"\btext\(")
-_SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get", "get_one"})
+_SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get", "get_one"}) | {
+    "first_or_404",
+    "one_or_404",
+    "get_or_404",
+}
+_BY_KEY = frozenset({"get", "get_one", "get_or_404"})
 _OPERATORS = {"==": "eq", "!=": "other", "<": "range", "<=": "range", ">": "range", ">=": "range"}
 _COMPARED = re.compile(r"\b[A-Z]\w*\.(\w+)\s*(==|!=|<=?|>=?)\s*(['\"\d]|True|False|None)?")
 _METHOD = re.compile(
@@ -143,7 +151,7 @@ def look_at_session(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 READERS = {
-    **dict.fromkeys((*_TERMINALS, *_RUNNERS), look),
+    **dict.fromkeys((*_TERMINALS, *_RUNNERS, "unique"), look),
     **dict.fromkeys(
         "filter filter_by where order_by join outerjoin options limit offset distinct".split(), look_at_part
     ),
@@ -247,7 +255,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         model=model,
         operation=operation,
         terminal=terminal,
-        filters=(Filter("pk", "eq"),) if last in ("get", "get_one") else _filters(text, model),
+        filters=(Filter("pk", "eq"),) if last in _BY_KEY else _filters(text, model),
         order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
         limit=_limit(terminal, text, chain, file),
         offset=-1 if ".offset(" in text else 0,
