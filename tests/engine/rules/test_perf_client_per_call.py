@@ -314,7 +314,8 @@ def test_a_client_of_what_a_timetable_runs(timetable, count):
 )
 def test_a_template_that_is_the_same_for_all_requests(template, count):
     source = (
-        "const ejs = require('ejs'), fs = require('fs');\nconst CARD = '<b></b>';\nconst app = require('express')();\n"
+        "const ejs = require('ejs');\nconst fs = require('fs'); const CARD = '<b></b>';\n"
+        "const app = require('express')();\n"
         f"app.get('/x', async (req, res) => {{\n  const card = {template};\n  res.send(card);\n}});\n"
     )
     assert lines("src/app.js", source) == [5] * count
