@@ -16,7 +16,10 @@ _DEPENDS = re.compile(
 ON_PURPOSE = re.compile(
     r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
 )
-_KNOWN = re.compile(rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)")
+_KNOWN = re.compile(
+    rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)"
+    rb"|\b(\w+) = [\w.]+\.get\([^\n]*\);?\s+if \((?:!\1|\1 ===? (?:undefined|null))\)"
+)
 _COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
 _TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
 _SPENT = re.compile(r"([\w$.]+)\.(?:shift|pop|popleft)\(\)")  # and given to a call at once

@@ -75,7 +75,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         asked = asked_of(site)
         if asked:
             yield _finding(site, asked, codebase)
-        elif site.query.operation == "count" and "compared" in site.notes and not _is_of_panache(site):
+        elif _is_only_compared(site):
             yield _finding(site, "zero", codebase)
 
 
@@ -96,6 +96,12 @@ def asked_of(site: QuerySite) -> str:
     if not uses or not uses <= _ASKS:
         return ""
     return "len" if "len" in uses else "bool"
+
+
+def _is_only_compared(site: QuerySite) -> bool:
+    """Whether a count is compared with zero, of rows of which a key leaves more than one."""
+    is_asked = site.query.operation == "count" and "compared" in site.notes
+    return is_asked and not site.has_key and not _is_of_panache(site)
 
 
 def _is_of_panache(site: QuerySite) -> bool:

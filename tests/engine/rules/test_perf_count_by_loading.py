@@ -303,3 +303,9 @@ def test_the_length_of_what_knex_gives(chain, found):
 def test_a_count_that_a_variable_keeps_and_only_zero_is_compared_with(use, found):
     body = f'\tvar n int64\n\tdb.Model(&Order{{}}).Where("reference = ?", x).Count(&n)\n\t{use}'
     assert [(each.line, each.severity) for each in orms.findings(RULE, "gorm", body)] == [(6, "info")] * found
+
+
+@pytest.mark.parametrize(("condition", "found"), [("reference = ?", 1), ("id = ?", 0)])
+def test_a_count_by_a_key_stops_at_the_first_row_anyway(condition, found):
+    body = f'\tvar n int64\n\tdb.Model(&Order{{}}).Where("{condition}", x).Count(&n)\n\treturn n > 0'
+    assert len(orms.lines(RULE, "gorm", body)) == found

@@ -163,6 +163,20 @@ def test_what_is_remembered_is_asked_once(condition, found):
 
 
 @pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("let page = known.get(id);\n    if (page === undefined) {", 0),
+        ("let page = known.get(id);\n    if (!page) {", 0),
+        ("let page = known.get(id);\n    if (id > 9) {", 1),
+    ],
+)
+def test_a_map_that_is_asked_before(asked, found):
+    body = f"    {asked}\n      page = await api.fetchPage(id);\n      known.set(id, page);\n    }}\n"
+    source = f"async function f(ids, known) {{\n  for (const id of ids) {{\n{body}  }}\n}}\n"
+    assert len(findings_of(RULE, {"work.js": source})) == found
+
+
+@pytest.mark.parametrize(
     ("after", "found"),
     [
         ("if (blocked) throw refuse();", 0),
