@@ -113,6 +113,12 @@ class CallGraph:
             found = known[caller.owner, call, given] = _few([*self._implemented(meant)])
         return found
 
+    def type_of(self, path: str, caller: Function, receiver: str) -> str:
+        """Go: the type that is declared for a parameter or a field, `h.db`, as its declaration writes it; empty when
+        nobody knows."""
+        declared = self._receivers.field(path, caller.owner, receiver, self._given(path, caller, receiver))
+        return declared.kind if declared is not None else ""
+
     def _given(self, path: str, caller: Function, call: str) -> str:
         """Go: the type of the parameter that a method is called on, or on one of whose fields, `store` of
         `store.List`."""
@@ -239,6 +245,7 @@ class CallGraph:
         for edge in self._graph.imports_of(path):
             if edge.target in self._files:
                 yield edge.target
+                yield from self._names.rest_of_package(edge.target)
 
     def _elsewhere(self, path: str, receiver: str, name: str) -> Iterator[Callee]:
         """Functions of that name in other files whose import could have brought it here."""

@@ -182,6 +182,9 @@ class Relation(msgspec.Struct, array_like=True, frozen=True, gc=False):
     one_to_one: bool = False  # at most one row has the same row on the other side
 
 
+COMPUTED = "()"  # `name()` of `searchable`: what a function makes of the name can be looked up
+
+
 class Model(msgspec.Struct, array_like=True, frozen=True):
     orm: str  # as in Query, or `ddl` for CREATE TABLE
     name: str
@@ -193,7 +196,8 @@ class Model(msgspec.Struct, array_like=True, frozen=True):
     abstract: bool = False
     bases: tuple[str, ...] = ()
     managed: bool = True
-    searchable: tuple[str, ...] = ()  # columns with a trigram, full-text or functional index
+    # Columns with a trigram or full-text index; `COMPUTED` behind a name: with one on what a function makes of it.
+    searchable: tuple[str, ...] = ()
     table_constant: str = ""  # the constant that holds the table's name: `Tables.ORDERS`
 
 

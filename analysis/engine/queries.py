@@ -289,10 +289,10 @@ class Queries:
         access = self._codebase.repositories.get(query.model) if query.orm == "jpa" else None
         if access is None:
             return query if query.orm != "jpa" or not _REPOSITORY.search(query.model) else None
-        for each in access.queries:
-            if each.terminal == query.terminal:
-                self._called.add((access.name, each.terminal))
-                return _as_declared(query, each)
+        declared = [each for each in access.queries if each.terminal == query.terminal]
+        if declared:  # of two by the same name one takes a page
+            self._called.add((access.name, query.terminal))
+            return _as_declared(query, min(declared, key=lambda each: (each.limit == -1) != (query.limit == -1)))
         return query if query.terminal in OF_REPOSITORIES else None
 
     def _is_asked_itself(self, schema: Schema) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec import structs
 
-from analysis.engine.facts import Access, Column, FileFacts, Model, Relation
+from analysis.engine.facts import COMPUTED, Access, Column, FileFacts, Model, Relation
 from analysis.engine.models import IndexedModel, ModelIndex
 
 KEYS = frozenset({"pk", "id", "uuid", "guid", "_id"})
@@ -24,7 +24,7 @@ class Schema:
     relations: Mapping[str, Relation]
     leading: frozenset[str]
     unique: frozenset[tuple[str, ...]]
-    searchable: frozenset[str]  # columns with a trigram, full-text or functional index
+    searchable: frozenset[str]  # columns with an index that is no plain one, see `Model.searchable`
 
     @property
     def name(self) -> str:
@@ -50,6 +50,14 @@ class Schema:
         """Whether an index begins with this column."""
         found = self.columns.get(column.removesuffix("_id")) or self.columns.get(column)
         return column in KEYS or column in self.leading or (found is not None and found.indexed)
+
+    def finds_inside(self, column: str) -> bool:
+        """Whether a trigram or full-text index finds what stands inside of the column's text."""
+        return column in self.searchable
+
+    def finds_computed(self, column: str) -> bool:
+        """Whether an index is on what a function makes of the column."""
+        return column in self.searchable or column + COMPUTED in self.searchable
 
     def is_foreign_key(self, column: str) -> bool:
         """Whether the column points to a row of another table."""
@@ -229,7 +237,12 @@ def _in_words_of(columns: Mapping[str, Column], table: Model) -> Model:
         (known.get(_folded(each.name), each.name),) for each in table.columns if each.indexed or each.primary_key
     )
     named = tuple(tuple(known.get(_folded(name), name) for name in each) for each in table.indexes)
-    searchable = tuple(known.get(_folded(name), name) for name in table.searchable)
+    searchable = tuple(
+        known.get(_folded(name), name) + kind
+        for name, kind in (
+            (each.removesuffix(COMPUTED), each[len(each.removesuffix(COMPUTED)) :]) for each in table.searchable
+        )
+    )
     unique = tuple(
         structs.replace(each, name=known[_folded(each.name)])
         for each in table.columns

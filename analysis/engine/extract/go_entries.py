@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Entry, Mark
+from analysis.engine.readers.reading import assigned_values
 
 LONGEST_NAME = 100  # characters of a handler
 LONGEST_PATH = 80
@@ -15,6 +16,7 @@ _VERBS = ("Get", "Post", "Put", "Patch", "Delete", "Head", "Options")
 REGISTRATIONS = frozenset({"HandleFunc", "Handle", "Any", *_VERBS, *(verb.upper() for verb in _VERBS)})
 
 _PATH = re.compile(r"[\"`](?:(?:[A-Z]+ )?[\w.-]*/[^\"`]*)?[\"`]$")  # `GET host/path`; groups also register ""
+_MADE = re.compile(r"(?:\w+\.)?New([A-Z]\w*)\(|&?(?:\w+\.)?([A-Z]\w*)\{")  # an object, by what makes it
 _WRAPPERS = frozenset({"HandlerFunc", "WrapF", "WrapH"})
 
 
@@ -42,7 +44,7 @@ def _handler_names(node: Node, file: SourceFile) -> Iterator[str]:
     if node.type == "func_literal":
         yield file.scope_of(node).function.name
     elif node.type in ("identifier", "selector_expression"):
-        yield file.resolve(file.text(node))[:LONGEST_NAME]
+        yield (_method_of_made(node, file) or file.resolve(file.text(node)))[:LONGEST_NAME]
     elif node.type == "call_expression":
         callee = file.callee(node)
         if callee.rpartition(".")[2] not in _WRAPPERS:
@@ -50,3 +52,11 @@ def _handler_names(node: Node, file: SourceFile) -> Iterator[str]:
         for each in file.arguments(node)[0]:
             if each.type in ("func_literal", "identifier", "selector_expression", "call_expression"):
                 yield from _handler_names(each, file)
+
+
+def _method_of_made(node: Node, file: SourceFile) -> str:
+    """`OrderHandler.List` for `orders.List` where the function says `orders := handlers.NewOrderHandler(db)`."""
+    name, _, method = file.text(node).partition(".")
+    values = assigned_values(name, node, file) if method.isidentifier() else []
+    made = _MADE.match(file.text(values[-1])) if values else None
+    return f"{made[1] or made[2]}.{method}" if made is not None else ""

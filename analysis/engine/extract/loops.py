@@ -19,12 +19,35 @@ _WRITTEN = re.compile(  # what opens a list that is written out: `[`, `(`, `[]st
     rb"|(?:List|Set|Arrays|Stream|IntStream|ImmutableList|ImmutableSet)\.(?:of|asList)\("
 )
 _GIVEN = re.compile(rb" :?= ")
-# The first few of a list: `rows.slice(0, 5)`, `rows[:5]`.
-_CUT = re.compile(rb"[^\n;]*?(?:\.slice\(\s*0\s*,\s*(\d{1,2})\s*\)|\[0?:(\d{1,2})\])[ \t]*;?[ \t]*(?:\n|\Z)")
+# A number of elements that is written out, by itself or as the most of what there is: `min(len(ids), 10)`.
+_FIRST = rb"\s*(?:(\d{1,2})|(?:Math\.)?min\(\s*(?:(\d{1,2})\s*,[^;\n]*?|[^;\n]*?,\s*(\d{1,2})\s*)\))\s*"
+# The first few of a list: `rows.slice(0, 5)`, `rows.subList(0, 5)`, `rows[:5]`.
+_CUT = re.compile(rb"[^\n;]*?(?:\.(?:slice|subList)\(\s*0\s*,%s\)|\[0?:%s\])[ \t]*;?[ \t]*(?:\n|\Z)" % (_FIRST, _FIRST))
+_GROUPED = re.compile(rb"\((\s*(?:\[|new ).*)\)", re.DOTALL)  # brackets around a list: `(["a", "b"] as const)`
 _SIGN = re.compile(rb""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()\[\]{},]""")
 _COMPUTED = (b"...", b" for ", b"*")
 _CHANGES = (b".append(", b".add(", b".extend(", b".insert(", b".push(", b".unshift(", b" += ", b" = ")
 _DEFINES = (b"def ", b"function ", b"=> {")
+
+# The head of a `while` that goes through a list by its index, `i < rows.size()`, or through what has a next element.
+_BY_INDEX = re.compile(r"\(?\s*(\w+)\s*<\s*(?:len\([\w.]+\)|[\w.]+\.(?:size\(\)|length))\s*\)?")
+_BY_NEXT = re.compile(r"\(?\s*(?:[\w.]+\.)?(\w+)\.(?:Next|next|hasNext)\(\)\s*\)?")
+_STEPS = rb"\b%s\s*(?:\+\+|\+= ?1\b)|\+\+%s\b"
+# What a cursor of Go puts the columns of a row into: `rows.Scan(&id, &name)`.
+_SCANNED = re.compile(rb"\b(\w+)\.(?:Struct)?Scan\(([^()\n]*)\)")
+
+
+def walked(loop: LoopDraft, source: bytes) -> tuple[str, ...]:
+    """What a `while` loop changes in each round, when it goes through all elements of something: its index or its
+    cursor. Empty for any other."""
+    counted = _BY_INDEX.fullmatch(loop.iterable)
+    if counted is not None:
+        start = loop.node.start_byte
+        body = source[start : min(loop.node.end_byte, start + LONGEST_LOOP)]
+        name = re.escape(counted[1].encode())
+        return (counted[1],) if re.search(_STEPS % (name, name), body) is not None else ()
+    cursor = _BY_NEXT.fullmatch(loop.iterable)
+    return (cursor[1],) if cursor is not None else ()
 
 
 def dependents(loop: LoopDraft, source: bytes) -> frozenset[bytes]:
@@ -49,6 +72,8 @@ def _add_assigned(names: set[bytes], body: bytes) -> None:
             level += _open_brackets(line)
             if not names.isdisjoint(WORD.findall(line)):
                 names.update(WORD.findall(given))
+        if b"Scan(&" in line:
+            names.update(*(WORD.findall(each[2]) for each in _SCANNED.finditer(line) if each[1] in names))
         if b"=" not in line:
             continue
         for match in _ASSIGNED.finditer(line):
@@ -84,7 +109,7 @@ def _listed(name: str, start: int, source: bytes) -> int:
         given = _GIVEN.match(head, found + len(word))
         cut = _CUT.match(head, given.end()) if given is not None else None
         if cut is not None:
-            return int(cut[1] or cut[2])
+            return int(cut[cut.lastindex or 0])
         opened = _WRITTEN.match(head, given.end()) if given is not None else None
         if opened is not None and not head[max(0, found - 1) : found].strip():
             count, end = _elements(head, opened)
@@ -99,9 +124,11 @@ def _written_out(iterable: str) -> int:
     """How many elements a list has that stands in the head of its loop: `[]string{"EUR", "USD"}`; 0 when it is none, or
     its text is cut off."""
     text = iterable.encode()
+    while (grouped := _GROUPED.fullmatch(text)) is not None:
+        text = grouped[1]
     cut = _CUT.match(text)
     if cut is not None:
-        return int(cut[1] or cut[2])
+        return int(cut[cut.lastindex or 0])
     opened = _WRITTEN.match(text)
     if opened is None:
         return 0

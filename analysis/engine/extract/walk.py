@@ -12,7 +12,7 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.dialect import Dialect, Imported
-from analysis.engine.extract.loops import bound_of
+from analysis.engine.extract.loops import bound_of, walked
 from analysis.engine.extract.nodes import Nodes
 from analysis.engine.extract.scopes import Count, FunctionDraft, LoopDraft, Scope
 from analysis.engine.extract.source import SourceFile
@@ -223,6 +223,8 @@ class Walk:
         loop = LoopDraft(len(self.file.loops), inner.node, kind, inner.function.index, inner.loop)
         self.file.loops.append(loop)
         self.dialect.loop(inner.node, loop, self.file)
+        if loop.kind == "while":
+            loop.variables = walked(loop, self.file.source)
         inner.loop = loop
 
     def decision(self, node: Node, start: int, scope: Scope) -> None:

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import assigned_values, followed, function_text, origin_of, text_before
+from analysis.engine.readers.reading import (
+    assigned_values,
+    followed,
+    function_text,
+    is_imported,
+    origin_of,
+    text_before,
+)
 
 LONGEST_WAY = 1_500  # bytes behind a call in which its answer is read
 LONGEST_NAME = 60
@@ -42,7 +49,7 @@ def answers_of_python(call: Node, file: SourceFile) -> Iterator[tuple[Node, str,
     """Where `requests.get(url)` of an address from the request is read whole, what is said of it, and its repair."""
     callee = file.callee(call)
     positional, named = file.arguments(call)
-    if not positional or "stream" in named or not _is_client(callee, call, file):
+    if not positional or "stream" in named or not (_is_client(callee, call, file) or is_client_of_others(call, file)):
         return
     address = positional[1] if callee.endswith(".request") and len(positional) > 1 else positional[0]
     if _is_chosen(file.text(address), call, file):
@@ -100,6 +107,13 @@ def _of_route(call: Node, file: SourceFile) -> frozenset[str]:
 def _is_client(callee: str, call: Node, file: SourceFile) -> bool:
     owner = callee.rpartition(".")[0]
     return owner in _PACKAGES or (owner.isidentifier() and _CLIENTS.match(origin_of(owner, call, file)) is not None)
+
+
+def is_client_of_others(call: Node, file: SourceFile) -> bool:
+    """Whether a call of Python is made on what another module gives, `clients.http.get(…)`: maybe a client."""
+    callee = file.callee(call)
+    owner, _, _ = callee.rpartition(".")
+    return file.language == "python" and "." in owner and is_imported(callee, file)
 
 
 def _reads(call: Node, read: re.Pattern[bytes], file: SourceFile) -> Iterator[tuple[Node, str]]:

@@ -13,6 +13,8 @@ _CATALOG = re.compile(  # what a database, or what changes its schema, says of i
     r"(?i)pg_|sqlite_|information_schema|columns$|tables$|alembic_version$|schema_migrations$|flyway_"
 )
 
+_KEY_OF_ANOTHER = re.compile(r"\w(?:_id|Id)$")
+
 
 def is_unbounded(site: QuerySite) -> bool:
     """Whether the query loads rows without a limit, by conditions on flags at most. On tables declared large the rows
@@ -20,9 +22,18 @@ def is_unbounded(site: QuerySite) -> bool:
     return _loads(site) and asks_for_all(site)
 
 
+def is_streamed_whole(site: QuerySite) -> bool:
+    """Whether the query goes through all rows of a table that is declared large, a few at a time."""
+    return site.query.streaming and is_large(site.volume) and not site.is_narrowed and _asks_for_all(site)
+
+
 def asks_for_all(site: QuerySite) -> bool:
     """Whether a query that loads its rows would be unbounded, as far as its conditions tell; it may still be lazy."""
-    if site.query.operation != "select" or site.is_limited or site.query.streaming:
+    return not site.query.streaming and _asks_for_all(site)
+
+
+def _asks_for_all(site: QuerySite) -> bool:
+    if site.query.operation != "select" or site.is_limited:
         return False
     if site.is_unreadable or site.looks_small or not _is_known(site):
         return False
@@ -57,6 +68,12 @@ def _loads(site: QuerySite) -> bool:
 
 def by_foreign_key_only(site: QuerySite) -> bool:
     """Whether the only condition that narrows is on a foreign key."""
-    schema = site.schema
     narrowing = [each for each in site.query.filters if not each.constant and each.operator == "eq"]
-    return schema is not None and bool(narrowing) and all(schema.is_foreign_key(each.column) for each in narrowing)
+    return site.schema is not None and bool(narrowing) and all(points_to_a_row(each.column, site) for each in narrowing)
+
+
+def points_to_a_row(column: str, site: QuerySite) -> bool:
+    """Whether a column is a foreign key, by a relation, `order` or `order.id`, or by its name."""
+    owner = column.removesuffix(".id")
+    is_key = site.schema is not None and any(map(site.schema.is_foreign_key, {column, owner}))
+    return is_key or _KEY_OF_ANOTHER.search(owner) is not None

@@ -30,6 +30,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
 _PERCENT_PLACE = re.compile(r"%(?:\(\w+\))?[-+#0-9.]*[a-zA-Z]")
 _BRACE_PLACE = re.compile(r"\{[^{}]*\}")
 _COLUMN = re.compile(r"\.[A-Za-z_]")  # behind the alias of a table
+_IN_A_WORD = re.compile(r"[\w/:-]\Z")  # before what is no alias: `/tmp/{}.tar`
 _NUMBERED = re.compile(r"[di]$|:[\d,]*d\}$")
 _BUILDER = re.compile(r"(\w+)\.toString\(\)")
 _MADE = re.compile(r"new\s+String(?:Builder|Buffer)\(")
@@ -221,8 +222,13 @@ def _slots(form: Node, values: list[Node], file: SourceFile) -> list[Node | _Slo
     return [
         _Slot(value, text[: place.start()][-_LONGEST_LEAD:])
         for value, place in zip(values, places, strict=True)
-        if not _NUMBERED.search(place[0]) and not _COLUMN.match(text, place.end())
+        if not _NUMBERED.search(place[0]) and not _is_alias(text, place)
     ]
+
+
+def _is_alias(text: str, place: re.Match[str]) -> bool:
+    """Whether the alias of a table is put in: a whole word before the name of a column."""
+    return _COLUMN.match(text, place.end()) is not None and _IN_A_WORD.search(text, 0, place.start()) is None
 
 
 def _pieces(string: Node, file: SourceFile) -> list[Node | _Slot | bytes]:

@@ -17,14 +17,34 @@ _TAKEN = (
     rb"|len\((?:\w+\.)*NAME\)|Object\.keys\((?:this\.)?NAME\)|\bclear\((?:\w+\.)*NAME\)"
     rb"|^[ \t]+(?:global\b[^\n]*\bNAME\b|(?:\w+\.)?NAME\s*=[^=])"
 )
+# How many there are goes into an answer or a line of the log, where nobody asks whether it is too many.
+_COUNTS = re.compile(rb"len\(|(?:\.size(?:\(\))?|\.length)\Z")
+_TOLD = re.compile(
+    rb"(?i)(?:\breturn\b|(?:json\w*|send\w*|render\w*|log\w*|print\w*|debug|info|warn\w*|write\w*)\s*\()[^\n;]*[(,{:=]\s*\Z"
+)
+_COMPARED = re.compile(rb"[^\n]*?(?:[<>]=?|===?|!=|%|\?)")
 _TAKES_OUT = re.compile(r"^_*(?i:remove|delete|clear|evict|expire|prune|purge|drop|forget|invalidate)(?![a-z])")
+
+
+def _is_only_told(count: re.Match[bytes], file: SourceFile) -> bool:
+    """Whether the size is asked for, and all that happens to it is that others are told: `jsonify(rows=len(seen))`."""
+    if _COUNTS.search(count[0]) is None:
+        return False
+    line = file.source.rfind(b"\n", 0, count.start()) + 1
+    before = file.source[line : count.start()]
+    if b".size" in count[0] or b".length" in count[0]:
+        before = before.removesuffix(b"this.")
+    return _TOLD.search(before) is not None and _COMPARED.match(file.source, count.end()) is None
 
 
 def is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
     """Whether the file takes something out again, or counts what is in it, or a function says that it does."""
     word = re.escape(name.encode())
     taken = re.finditer(_TAKEN.replace(b"NAME", word), file.source, re.MULTILINE)
-    if any(not declared.start_byte <= match.end() <= declared.end_byte for match in taken):
+    if any(
+        not declared.start_byte <= match.end() <= declared.end_byte and not _is_only_told(match, file)
+        for match in taken
+    ):
         return True
     set_anew = re.compile(rb"\b" + word + rb"\[" + KEY + rb"\]\s*=(?!=)")
     return any(

@@ -19,6 +19,10 @@ _OF_PEOPLE = re.compile(
     r"|(?<![a-z])ip(?![a-z])|addr|request|(?<![a-z])req(?![a-z])|project|workspace|team|device|phone|link|message|quer(?:y|ies)"
     r"|\b[a-z]\b|\bpath\b"
 )
+# One of them, in whatever is called after something else: `templates.set(to, text)`.
+_OF_ONE_PERSON = re.compile(
+    r"(?i)(?<![a-z])to(?![a-z])|recipient|sender|e_?mail|phone|session|token|user|visitor|customer|(?<![a-z])ip(?![a-z])"
+)
 _KEY_TYPE = re.compile(r"(?:Map|[dD]ict|Record)[<\[]\s*(\w+)|\bmap\[(\w+)\]")
 _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
 _CLOSED_KEYS = re.compile(
@@ -64,6 +68,11 @@ def says_many(keys: str) -> bool:
 def are_of_people(keys: str, declared: str) -> bool:
     """Whether keys, by their names or by the declared type of the map, are what people bring."""
     return any(map(_OF_PEOPLE.search, (keys, " ".join(map("".join, _KEY_TYPE.findall(declared))))))
+
+
+def are_of_one_person(keys: str) -> bool:
+    """Whether keys by their names are people or what they come with, whatever the map itself is called."""
+    return _OF_ONE_PERSON.search(keys) is not None
 
 
 def has_few_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:

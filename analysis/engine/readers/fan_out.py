@@ -11,6 +11,7 @@ from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Function
 from analysis.engine.readers.go_rows import filled_by
+from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.reading import assigned_values, followed, function_text, text_before, within
 
@@ -38,6 +39,8 @@ _CONTEXT = re.compile(r"(?i)(?:ctx|context|config|settings|options|opts|env|app)
 _OF_REQUEST = re.compile(
     r"(?:await\s+)?(?:self\.)?(?:request|req|ctx|c)\.(?:json|form|data|body|args|query|params|GET|POST|get_json|request)\b"
 )
+_TAKEN_APART = re.compile(r"\b(?:const|let|var)\s*\{(?P<names>[^{}]*)\}\s*(?::[^=\n]+)?=\s*(?P<value>[^;\n]*)")
+_ROUTE = re.compile(r"\.(?:get|post|put|patch|delete|route|api_route|websocket)\b")
 # Parts of the program, of which there are few.
 _PARTS = re.compile(
     r"(?i)(service|provider|handler|listener|plugin|component|module|probe|check|hook|driver"
@@ -59,7 +62,7 @@ _OVER_NETWORK = re.compile(
 def is_limited(node: Node, started: str, collection: str, file: SourceFile) -> bool:
     """Whether a few run at a time: what is started or the loop around it waits for room, or the collection is a piece
     of one, or was measured before. A limit of something else in the function is none."""
-    if _LIMITS.search(started) or _CUT.search(collection):
+    if _LIMITS.search(started) or _CUT.search(_without_body(collection, node, file)):
         return True
     if any(_LIMITS.search(file.text(block)[:_HEADER]) for block in _blocks_around(node, file)):
         return True
@@ -80,6 +83,17 @@ def is_limited(node: Node, started: str, collection: str, file: SourceFile) -> b
     if _is_given_by_batches(name, node, file):
         return True
     return re.search(_COUNTED.format(re.escape(collection)), text_before(node, file)) is not None
+
+
+def _without_body(collection: str, node: Node, file: SourceFile) -> str:
+    """The collection without the object of which it is a field, where a route is given that as the body of its request:
+    `batch.rows` of a `batch: Batch` may be as long as its caller likes."""
+    head, dot, rest = collection.partition(".")
+    function = file.functions[file.function_of(node)]
+    if not dot or file.language != "python" or not any(map(_ROUTE.search, function.decorators)):
+        return collection
+    bodies = (each.name for each in file.dialect.parameters(function.node, file) if each.annotation)
+    return rest if head in bodies else collection
 
 
 def _blocks_around(node: Node, file: SourceFile) -> Iterator[Node]:
@@ -131,14 +145,29 @@ def is_own(collection: str, node: Node, file: SourceFile) -> bool:
     return collection.startswith(("self.", f"{receiver[1]}." if receiver is not None else "self."))
 
 
+def is_of_request(collection: str, node: Node, file: SourceFile) -> bool:
+    """Whether a request brings the collection for certain: whatever it is called, it is as long as the caller likes."""
+    if _OF_REQUEST.match(collection) is not None:
+        return True
+    name = re.split(r"[.\[(]", collection, maxsplit=1)[0]
+    if not name.isidentifier():
+        return False
+    if any(_OF_REQUEST.match(file.text(each)) for each in assigned_values(name, node, file)):
+        return True
+    if file.language in ("python", "go", "java"):
+        return False
+    taken = _TAKEN_APART.finditer(text_before(node, file))
+    return any(name in re.findall(r"\w+", each["names"]) and _OF_REQUEST.match(each["value"]) for each in taken)
+
+
 def is_given(collection: str, node: Node, file: SourceFile) -> bool:
     """Whether a caller gives the collection, or what it was taken from, to a function around the node, or a request
     brings it."""
     if _CONTEXT.match(collection) is not None:
         return False
-    name = re.split(r"[.\[(]", collection.lstrip("*&("), maxsplit=1)[0]
-    if name.isidentifier() and any(_OF_REQUEST.match(file.text(each)) for each in assigned_values(name, node, file)):
+    if is_of_request(collection, node, file):
         return True
+    name = re.split(r"[.\[(]", collection.lstrip("*&("), maxsplit=1)[0]
     head = re.escape(name)
     function = file.enclosing_function(node)
     while function is not None:
@@ -192,6 +221,9 @@ def leaves_process(names: str, place: Place, codebase: Codebase) -> bool:
 def _leaves(name: str, path: str, caller: Function, codebase: Codebase, levels: int) -> bool:
     facts = codebase.files[path]
     if what_it_does(by_class(name, caller, facts), facts.language) not in ("", "sleeps") or _OVER_NETWORK.search(name):
+        return True
+    client = client_behind(name, path, codebase)
+    if client is not None and what_it_does(f"{client.library}.{name.rpartition('.')[2]}", facts.language):
         return True
     for callee in codebase.calls.resolve(path, caller, name) if levels else ():
         facts = codebase.files[callee.path]

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Client, FileFacts
-from analysis.engine.readers.http_clients import LIBRARIES, MAKERS, OWN_LIMIT, client_of
+from analysis.engine.readers.http_clients import LIBRARIES, MAKERS, client_of, limits_itself
 from analysis.engine.readers.reading import followed
 from analysis.engine.readers.script_clients import made_by
 from analysis.engine.rules.base import SCRIPT
@@ -54,8 +54,7 @@ def held_by(file: SourceFile) -> tuple[Client, ...]:
     for name, function in _MADE_BY_OWN.findall(file.source) if any(each.endswith("()") for each in found) else ():
         if (library := found.get(f"{function.decode()}()", "")) and name.decode() not in found:
             found[name.decode()] = library
-    is_limited = OWN_LIMIT.search(file.source) is not None
-    return tuple(Client(name, library, is_limited) for name, library in found.items())
+    return tuple(Client(name, library, limits_itself(name, file)) for name, library in found.items())
 
 
 def _library(callee: str, call: Node, file: SourceFile) -> str:

@@ -29,7 +29,7 @@ _SESSION_MADE = re.compile(
     rb"(?<![\w.])((?:self\.)?\w+)[ \t]*(?::[^=\n]+)?=[ \t]*(?:\w+\.)?[sS]ession\(\)"
     rb"|\bwith\s+(?:requests\.)?[sS]ession\(\)\s+as\s+(\w+)\s*:"
 )
-OWN_LIMIT = re.compile(rb"\.mount\(|\.(?:request|send)\s*=\s*(?!=)")
+_LIMITS_ITSELF = re.compile(rb"(?:(\w+)|[\])])\.(?:mount\(|(?:request|send)\s*=\s*(?!=))")
 
 
 class Client(NamedTuple):
@@ -75,12 +75,21 @@ def session_of(receiver: str, call: Node, file: SourceFile) -> Client | None:
     if not file.mentions(b"requests") or not _NAME.fullmatch(receiver):
         return None
     origin = origin_of(receiver, call, file) if receiver.isidentifier() else ""
-    if origin.startswith(("aiohttp", "httpx")) or OWN_LIMIT.search(file.source):
+    if origin.startswith(("aiohttp", "httpx")) or limits_itself(receiver, file):
         return None
     if receiver in _sessions(file.source):
         return Client("requests", is_made=True)
     client = client_of(receiver.rpartition(".")[2], file)
     return client if client is not None and client.library == "requests" else None
+
+
+def limits_itself(name: str, file: SourceFile) -> bool:
+    """Whether a session may have a limit of its own: by an adapter that is mounted on it, or on something that the file
+    does not make as another session."""
+    own = {each[1].decode("utf-8", "replace") if each[1] else "" for each in _LIMITS_ITSELF.finditer(file.source)}
+    if not own:
+        return False
+    return name.rpartition(".")[2] in own or not own <= {each.rpartition(".")[2] for each in _sessions(file.source)}
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from analysis.engine.calls import OWN_RECEIVERS
 from analysis.engine.facts import Function, Loop, LoopCall
-from analysis.engine.queries import QuerySite
+from analysis.engine.queries import FEW, QuerySite
 from analysis.engine.readers.sizes import Size, size_by_name
 
 _NAMES = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*")
@@ -78,8 +78,11 @@ def _arguments(text: str) -> list[str]:
     return parts
 
 
-def goes_through_one(loop: Loop, driver: QuerySite | None) -> bool:
-    """Whether the loop goes through a query by a key, written out in its head: it has one round at most."""
+def goes_through_few(loop: Loop, driver: QuerySite | None) -> bool:
+    """Whether the loop goes through a query with a small limit, or through one by a key, written out in its head: it
+    has one round at most."""
+    if driver is not None and 1 < driver.query.limit <= FEW:
+        return True  # of a single row the loop goes through something that it has
     if driver is None or driver.query.terminal != "iter" or not driver.has_key:
         return False
     return driver.query.model in loop.iterable and ".any(" not in loop.iterable

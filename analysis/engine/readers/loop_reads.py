@@ -30,7 +30,14 @@ _MANAGED = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+\.\w+)\.(?:all\(\)|filter\([^()]
 _ROWS_OF = (  # annotations of many rows, with the model
     r"(?:\w+\.)*(?:QuerySet|[Ll]ist|Sequence|Iterable|Iterator|Collection|[Ss]et|[Tt]uple)\[[\"']?(?:\w+\.)*([A-Z]\w*)\b"
 )
-ANNOTATED = re.compile(_ROWS_OF)
+ANNOTATED = {  # by language the types of many rows
+    "python": re.compile(_ROWS_OF),
+    "java": re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$"),
+    "go": re.compile(r"^\[\]\*?(?:\w+\.)?([A-Z]\w*)$"),
+    **dict.fromkeys(
+        ("typescript", "tsx"), re.compile(r"^(?:readonly\s+)?(?:([A-Z]\w*)\[\]|(?:Array|Iterable|Set)<([A-Z]\w*)>)$")
+    ),
+}
 _ANNOTATED_PARAMETER = re.compile(rf"\b(\w+)\s*:\s*[\"']?{_ROWS_OF}")
 LONGEST_CALL = 300  # characters of a call that gives rows
 _CALLED = re.compile(  # with calls in calls among its arguments
@@ -116,10 +123,12 @@ def _giver(loop: LoopDraft, file: SourceFile) -> str:
 
 
 def _annotated(loop: LoopDraft, file: SourceFile) -> bool:
-    if file.language == "java":
+    if file.language == "java" or not loop.iterable.isidentifier():
         return loop.iterable.isidentifier()
-    if not loop.iterable.isidentifier():
-        return False
+    if file.language != "python":
+        kinds, function = ANNOTATED.get(file.language), file.functions[loop.function].node
+        given = file.dialect.parameters(function, file) if kinds is not None else ()
+        return any(each.name == loop.iterable and kinds.match(each.annotation) for each in given if kinds is not None)
     header = file.functions[loop.function].node.child_by_field_name("parameters")
     return header is not None and any(
         match[1] == loop.iterable for match in _ANNOTATED_PARAMETER.finditer(file.text(header))

@@ -11,9 +11,12 @@ from analysis.engine.readers.reading import followed
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
 )
-# Go and Java ask a map before: `name, ok := known[key]`, `if !known.containsKey(key)`.
-_ASKED_MAP = re.compile(r"\b\w+, (\w+) :?= ([\w.]+)\[[^\n]*\]|!\s*([\w.]+)\.containsKey\(|=\s*([\w.]+)\.get\([^\n]*\);")
-_FILLED = re.compile(r"\[[^\n]*\] = |\.put(?:IfAbsent)?\(")
+# A map is asked before: `name, ok := known[key]`, `if !known.containsKey(key)`, `let name = known.get(key)`.
+_ASKED_MAP = re.compile(
+    r"\b\w+, (\w+) :?= ([\w.]+)\[[^\n]*\]|!\s*([\w.]+)\.containsKey\(|=\s*([\w.]+)\.get\([^\n]*\)(?:;|$)",
+    re.MULTILINE,
+)
+_FILLED = re.compile(r"\[[^\n]*\] = |\.put(?:IfAbsent)?\(|\.set\(")
 _BATCHED = re.compile(r"\s*(?:\}\s*)?if\b.*\w\)?\s*%\s*[\w.]+\)?\s*={2,3}\s*0\b")  # every so many rounds
 _SELECTED = re.compile(r"^([ \t]*)if\s*\(?([\w$]+)(?:\.\w+)?\s*={2,3}\s*[\w.]+\)?\s*[:{]$", re.MULTILINE)
 _NESTED = re.compile(r"\b(?:create|createMany|connect|connectOrCreate)\s*:")
@@ -36,7 +39,7 @@ def loop_notes(
     own = lines[query.line - 1]
     indent = indent_of(own)
     holds = {
-        "guarded": _GUARD.search(before) or _GUARD.search(own) or _asks_map(before, loop, file),
+        "guarded": _GUARD.search(before) or _GUARD.search(own) or _asks_map(before, loop, indent, file),
         "searched": _selects_row(before, loop, indent) or _ends_search(query, loop, lines, text, file),
         "retried": _ATTEMPT.search(lines[first - 1]) or "sleep(" in before,
         "tried": _is_in_try(before),
@@ -77,9 +80,10 @@ def _is_in_try(before: str) -> bool:
     return depth > 0
 
 
-def _asks_map(before: str, loop: LoopDraft, file: SourceFile) -> bool:
-    """Whether the round looks into a map above the query, and the loop fills it: what is known is not asked again."""
-    if file.language not in ("go", "java"):
+def _asks_map(before: str, loop: LoopDraft, indent: int, file: SourceFile) -> bool:
+    """Whether the round looks into a map above the query, and the loop fills it: what is known is not asked again.
+    Where a map answers with nothing for what it does not hold, a branch holds the query."""
+    if file.language not in ("go", "java") and not (".get(" in before and is_in_block(_CONDITION, before, indent)):
         return False
     body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
     for found in _ASKED_MAP.finditer(before):

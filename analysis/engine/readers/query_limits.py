@@ -24,6 +24,7 @@ _CLAMPED_SIZE = re.compile(
     r"\b(?:min|clamp)\((?=[^()\n]*(?:size|limit|per_?page|take|count))(?![^()\n]*\b(?:page|offset|skip)\b)[^()\n]*\)",
     re.IGNORECASE,
 )
+_OFFSET_BOUND = re.compile(r"(?i)\w*(?:offset|skip)")  # a parameter that a statement gets for `OFFSET $1`
 _OFFSET_NAMED = re.compile(r"\b(?:offset|skip)\s*[(:]\s*(\w+)\s*[,)}\n]|[{,]\s*(offset|skip)\s*[,}\n]")
 
 
@@ -43,12 +44,15 @@ def is_clamped(at: Surroundings) -> bool:
 
 def parameter_of_offset(at: Surroundings) -> int | None:
     """The position of the parameter that is the offset."""
-    named = _OFFSET_NAMED.search(at.chain)
-    if named is None or not at.query.function:
+    if not at.query.function:
         return None
     given = [each.name for each in at.file.dialect.parameters(at.file.functions[at.query.function].node, at.file)]
-    name = named[1] or named[2]
-    return given.index(name) if name in given else None
+    named = _OFFSET_NAMED.search(at.chain)
+    if named is not None:
+        name = named[1] or named[2]
+        return given.index(name) if name in given else None
+    bound = [name for name in given if _OFFSET_BOUND.fullmatch(name)] if at.query.orm == "sql" else []
+    return given.index(bound[0]) if len(bound) == 1 else None
 
 
 def _own_text(at: Surroundings) -> str:
@@ -61,6 +65,8 @@ def _own_text(at: Surroundings) -> str:
     own = file.source[file.lines.starts[query.line - 1] : span[1]].decode("utf-8", "replace")
     if file.language == "python":
         return own
+    if file.language == "java":
+        return at.chain.partition(".stream()")[0]  # behind it the program works on the rows
     if not _AWAITED_APART.search(file.source, max(0, span[0] - LONGEST_AWAIT), span[0]):
         return at.chain
     rest = file.source[span[1] : span[1] + LONGEST_CHAIN].decode("utf-8", "replace")

@@ -50,7 +50,7 @@ from analysis.engine.readers.query_limits import is_clamped, is_limited, paramet
 from analysis.engine.readers.query_moments import is_branched, is_remembered, runs_later, stands_in
 from analysis.engine.readers.query_surroundings import Surroundings
 from analysis.engine.readers.row_text import marked
-from analysis.engine.readers.row_variables import is_returned, uses_of
+from analysis.engine.readers.row_variables import is_only_compared, is_returned, uses_of
 from analysis.engine.readers.row_work import kept_by, taken_by
 from analysis.engine.readers.whole_tables import names_whole_table
 from analysis.engine.rules.base import ALL, Watch
@@ -100,7 +100,7 @@ def _notes(at: Surroundings) -> Notes:
     yield from _of_write(at)
     if query.loop >= 0:
         yield from loop_notes(query, file.loops[query.loop], at.lines, at.chain, file)
-    if query.operation == "count" and _COMPARED.search(at.chain):
+    if query.operation == "count" and (_COMPARED.search(at.chain) or is_only_compared(at)):
         yield "compared", "1"
     if query.operation == "select":
         yield from _of_rows(at)

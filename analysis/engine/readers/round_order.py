@@ -16,9 +16,13 @@ _DEPENDS = re.compile(
 ON_PURPOSE = re.compile(
     r"(?i)memory|order|sequen|serial|one by one|one at a time|concurren|parallel|rate|overload|avoid"
 )
-_KNOWN = re.compile(rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)")
+_KNOWN = re.compile(
+    rb"\bif \([^\n]*\.has\(|\bif [^\n]* not in \w*(?:cache|known|seen|memo)"
+    rb"|\b(\w+) = [\w.]+\.get\([^\n]*\);?\s+if \((?:!\1|\1 ===? (?:undefined|null))\)"
+)
 _COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
 _TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
+_SPENT = re.compile(r"([\w$.]+)\.(?:shift|pop|popleft)\(\)")  # and given to a call at once
 _WORDS = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -28,10 +32,16 @@ def needs_order(
     """Whether a round needs what the one before has brought, or somebody says that they come one by one."""
     if _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file) or _DEPENDS.search(body):
         return True
-    if body.find("await ") + loop.node.start_byte < node.start_byte - len("await ") and body.count("await ") > 1:
+    # What the head waits for is there before the first round.
+    first = file.source.find(b"await ", max(loop.node.start_byte, loop.head_end), loop.node.end_byte)
+    if first < node.start_byte - len("await ") and file.source.count(b"await ", first, loop.node.end_byte) > 1:
         return True
     is_of_round = re.search(rf"\b({'|'.join(map(re.escape, variables))})\b", file.text(call))
-    if is_of_round is None or _carries(node, call, variables, body, file) or _feeds_on(body, file.text(call)):
+    if (
+        is_of_round is None
+        or _carries(node, call, variables, body, file)
+        or _feeds_on(body, file.text(call), variables)
+    ):
         return True
     return any(ON_PURPOSE.search(comment_above(each, file)) for each in (loop.node, node))
 
@@ -47,9 +57,13 @@ def of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:
     if counted is not None:
         return (counted[1],)
     taken = [match for match in _TAKEN.finditer(body) if match[2] in loop.iterable]
-    return tuple(
-        match[1] for match in taken if not re.search(rf"\b{re.escape(match[2])}\.(?:push|append|add|extend)\(", body)
-    )
+    if not taken and (spent := _SPENT.search(body)) is not None and spent[1] == loop.iterable.strip(" ()"):
+        return (spent[1],) if not _is_filled(spent[1], body) else ()
+    return tuple(match[1] for match in taken if not _is_filled(match[2], body))
+
+
+def _is_filled(name: str, body: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\.(?:push|append|add|extend)\(", body) is not None
 
 
 def _is_remembered(node: Node, loop: LoopDraft, file: SourceFile) -> bool:
@@ -69,10 +83,11 @@ def comment_above(loop: Node, file: SourceFile) -> str:
     return " ".join(line for line in before.split("\n")[-4:] if line.lstrip().startswith(("//", "#", "*", "/*")))
 
 
-def _feeds_on(body: str, call: str) -> bool:
-    """Whether the call takes what an earlier round assigned: `doc = …` without a declaration."""
+def _feeds_on(body: str, call: str, variables: tuple[str, ...]) -> bool:
+    """Whether the call takes what an earlier round assigned, `doc = …` without a declaration, and which is no index
+    that the loop counts."""
     assigned = re.findall(r"(?m)^\s*(\w+)\s*[+-]?=(?!=|>)", body)
-    return any(re.search(rf"(?<![.\w]){name}\b", call.partition("(")[2]) for name in set(assigned))
+    return any(re.search(rf"(?<![.\w]){name}\b", call.partition("(")[2]) for name in {*assigned}.difference(variables))
 
 
 def _carries(node: Node, call: Node, variables: tuple[str, ...], body: str, file: SourceFile) -> bool:

@@ -30,6 +30,7 @@ _KINDS: dict[tuple[str | None, str | None], str] = {
     ("test", "colon"): "bool",
     ("start", "given"): "again",
 }
+_WITH_ZERO = re.compile(r"\s*(?:(?:>|[!=]==?)\s*0|>=\s*1|<\s*1)\b(?!\.)")
 _WORD = re.compile(r"\w")
 LONGEST_HEAD = 12  # the longest of the signs that are asked for, `if not`, with room for more blanks
 WIDEST_HEAD = 120  # characters before a name that say how it is used
@@ -44,6 +45,16 @@ def is_returned(at: Surroundings) -> bool:
         return _RETURN.match(at.lines[query.line - 1]) is not None
     after = at.lines[query.line : query.line + LONGEST_RETURN]
     return any((found := _RETURNED.match(line)) is not None and found[1] == query.variable for line in after)
+
+
+def is_only_compared(at: Surroundings) -> bool:
+    """Whether the function compares the variable that holds a count with zero, and does nothing else with it."""
+    name = at.query.variable
+    if not name or not at.query.function:
+        return False
+    after = "\n".join(at.lines[at.query.line + at.chain.count("\n") : at.last])[:LONGEST_FUNCTION]
+    ends = [match.end() for match in re.finditer(rf"(?<![\w.$\"'`]){re.escape(name)}(?![\w$\"'`])", after)]
+    return bool(ends) and all(_WITH_ZERO.match(after, end) for end in ends)
 
 
 def uses_of(at: Surroundings) -> Counter[str]:

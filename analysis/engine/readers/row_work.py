@@ -13,7 +13,7 @@ LINES_BEFORE = 12  # of a query, in which a sum begins
 _ROWS = rf"{SOURCE}\)?\s*\??"
 _FILTERS = frozenset({"filter", "find", "findLast", "findIndex", "some", "every", "anyMatch", "allMatch", "noneMatch"})
 _TESTS = frozenset({"any", "all"})
-_STREAM = rf"{SOURCE}(?:\.stream\(\))"
+_STREAM = rf"{SOURCE}\s*\.stream\(\)"
 
 # Python
 _COMPREHENSION = re.compile(rf"\bfor\s+(\w+)\s+in\s+{SOURCE}\s+if\s+")
@@ -52,6 +52,21 @@ _ADDED = re.compile(r"\s*(\w+)\s*(?:\+=\s*([^\n;]+)|=\s*\1\s*\+\s*([^\n;]+)|=\s*
 # Numbers that a map keeps for each value of a column: `votes[row.Genre] += row.Votes`, `count[row.Genre]++`.
 _COUNTED_APART = re.compile(r"\s*\w+\[((\w+)\.\w+)\]\s*(?:\+\+|\+=\s*(?:1|(\2\.\w+)));?\s*\Z")
 _NUMBER = r"\b{}\b(?:\s*:\s*\w+)?(?:\s*:?=\s*(?:-?\d|BigDecimal\.ZERO|Decimal\()|\s+u?(?:int|float)\d*\b)"
+# The same in a `Map` of a script: `counts.set(row.team, (counts.get(row.team) ?? 0) + 1)`, also by a name for the key.
+_COUNTED_IN_MAP = re.compile(
+    r"\s*(?:(?:const|let|var)\s+(\w+)(?:\s*:\s*\w+)?\s*=\s*([^\n;]+);?\s*)?(\w+)\.set\(\s*([^\n]+?)\s*,"
+    r"\s*\(\s*\3\.get\(\s*\4\s*\)\s*(?:\?\?|\|\|)\s*0\s*\)\s*\+\s*(?:1|(\w+\.\w+))\s*\);?\s*\Z"
+)
+# And in one of Java: `counts.merge(row.getTeam(), 1, Integer::sum)`.
+_MERGED = re.compile(
+    r"\s*\w+\.merge\(\s*([^\n]+?)\s*,\s*(?:1L?|(\w+\.\w+\(\)))\s*,\s*(?:Integer|Long)::sum\s*\);?\s*\Z"
+)
+# The first few of all rows
+_SLICE = re.compile(rf"{SOURCE}\)?\[:\s*\w+\s*\]")
+_LIMITED = re.compile(rf"{_STREAM}\s*\.limit\(|{SOURCE}\s*\.subList\(\s*0\s*,")
+_CUT_TO = re.compile(rf"\b\w+\s*=\s*{SOURCE}\[:")  # of Go: `rows = rows[:10]`
+_SORT_STEP = re.compile(r"\s*\.(?:sort|toSorted)\(")
+_FIRST_FEW = re.compile(r"\s*\.slice\(\s*0\s*,")
 # Streams of Java
 _LAMBDA = re.compile(r"\s*\(?(\w+)\)?\s*->\s*([^\n{}]+)$|\s*\w+::(\w+)$")
 _GETS = re.compile(r"\b(\w+)\s*->\s*\1\.(\w+)\(\)(?=\s*[,)])")  # what may be written `Order::getTotal`
@@ -73,9 +88,13 @@ def kept_by(text: str, query: Query, lines: list[str], language: str) -> str:
     more, or calls functions on the way. `text` is that of the function, see `row_text`."""
     is_behind = bool(query.variable)  # the text, which else begins before the query
     if text.count(SOURCE) == 1 and not (is_behind and _is_in_rounds(text.find(SOURCE), text)):
+        if query.terminal and (cut := _cut(text, language)):
+            return cut
         before = "\n".join(lines[max(0, query.line - LINES_BEFORE) : query.line]) + text[: text.find(SOURCE)]
         return next(filter(None, _LOOKS.get(language, _of_script)(text, before)), "")
-    return next(filter(None, _orders(text, query.variable, language)), "")
+    ordered = next(filter(None, _orders(text, query.variable, language)), "")
+    is_cut = ordered and language == "go" and _CUT_TO.search(text) is not None
+    return f"slice{ordered.removeprefix('sort')}" if is_cut else ordered
 
 
 def _is_in_rounds(place: int, text: str) -> bool:
@@ -88,6 +107,22 @@ def _is_in_rounds(place: int, text: str) -> bool:
         if start <= place < end:
             return True
     return False
+
+
+def _cut(text: str, language: str) -> str:
+    """`slice` where the program takes the first few of all rows, with the columns that it orders them by before."""
+    if language == "python":
+        return "slice" if _SLICE.search(text) is not None else ""
+    if language == "java":
+        return "slice" if _LIMITED.search(text) is not None else ""
+    sliced = re.search(_ROWS, text) if language != "go" else None
+    end = sliced.end() if sliced is not None else len(text)
+    while (step := _SORT_STEP.match(text, end)) is not None:
+        end = closing_bracket(text, step.end()) + 1
+    if sliced is None or _FIRST_FEW.match(text, end) is None:
+        return ""
+    ordered = next(_orders(text, "", language), "").removeprefix("sort")
+    return f"slice{ordered}" if bool(ordered) == (end > sliced.end()) else ""
 
 
 def _of_python(text: str, before: str) -> Iterator[str]:
@@ -226,6 +261,11 @@ def _of_body(row: str, body: str, before: str, language: str) -> Iterator[str]:
             yield condition(row, asked, "filter", language)
     elif (apart := _COUNTED_APART.match(body)) is not None and apart[2] == row:
         yield condition(row, f"{apart[1]} {apart[3] or ''}", "group", language)
+    elif language == "java" and (merged := _MERGED.match(body)) is not None:
+        yield condition(row, f"{merged[1]} {merged[2] or ''}", "group", language)
+    elif not language and (counted := _COUNTED_IN_MAP.match(body)) is not None:
+        key = counted[2] if counted[1] == counted[4] else counted[4]
+        yield condition(row, f"{key} {counted[5] or ''}", "group", language)
     else:
         yield _added(row, body, before, language)
 

@@ -11,8 +11,8 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Relation
-from analysis.engine.queries import QuerySite
-from analysis.engine.readers.reading import assigned_values
+from analysis.engine.queries import FEW, QuerySite
+from analysis.engine.readers.reading import assigned_values, followed
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.schemas import Schema
 
@@ -20,6 +20,11 @@ DEEPEST = 4  # serializers inside serializers that are followed
 _LISTS = re.compile(r"(?:ModelViewSet|ListAPIView|ListCreateAPIView|ListModelMixin)$")
 _SERIALIZER = re.compile(r"Serializer$")
 _SLICE = re.compile(r"\w\[[^\[\]\n:]*:[^\[\]\n:]+\]\)*$")
+_COMPUTED = "SerializerMethodField"
+_METHOD = re.compile(  # that gives the value of such a field, up to the next one
+    r"^[ \t]+def get_(\w+)\(self, *(\w+)[^)\n]*\)[^:\n]*:((?:(?!^[ \t]+(?:def|class|@)\b)[\s\S])*)", re.MULTILINE
+)
+_BEHIND_ROW = re.compile(r"\.([a-z_]\w*)\.\w")
 _NAMED = frozenset({"StringRelatedField", "SlugRelatedField"})  # fields that show a row of the relation
 
 
@@ -43,7 +48,7 @@ def watches(rule: str) -> tuple[Watch, ...]:
         if header is None:
             return
         if _SERIALIZER.search(header.name) or any(_SERIALIZER.search(base) for base in header.bases):
-            reads = dict(_reads(fields, file))
+            reads = {**dict(_read_by_methods(fields, node, file)), **dict(_reads(fields, file))}
             if reads:
                 given = " ".join(f"{path}={nested}" for path, nested in reads.items())
                 yield file.mark(rule, node, "", data={"serializer": header.name, "reads": given})
@@ -94,8 +99,10 @@ def served(rule: str, codebase: Codebase) -> Iterator[Served]:
         if used not in serializers:
             continue
         rows = _queryset(mark, sites.get(place.path, [])) if not _adds_to_it(mark, place) else None
-        if rows is None or rows.schema is None or rows.query.columns or "own" in rows.notes or rows.is_limited:
+        if rows is None or rows.schema is None or rows.query.columns or "own" in rows.notes:
             continue
+        if rows.is_limited and rows.query.limit <= FEW:
+            continue  # of a slice that is written out most rows may be read
         eager = (*rows.query.eager, *_brought_along(rows, sites))
         missing = dict(_missing(used, place.path, rows.schema, eager, serializers, codebase))
         if missing:
@@ -128,6 +135,16 @@ def _reads(fields: list[tuple[str, Node]], file: SourceFile) -> Iterator[tuple[s
             yield source, ""
         elif "." in source and kind.endswith("Field"):
             yield source.rpartition(".")[0], ""
+
+
+def _read_by_methods(fields: list[tuple[str, Node]], node: Node, file: SourceFile) -> Iterator[tuple[str, str]]:
+    """The relations that methods of a serializer go through: `get_city(self, order)` reads `order.customer.city`."""
+    computed = [name for name, value in fields if value.type == "call" and file.callee(value).endswith(_COMPUTED)]
+    text = file.text(node) if computed else ""
+    for method in _METHOD.finditer(text):
+        if method[1] in computed:
+            for read in followed(method[2], method[3], _BEHIND_ROW, "_."):
+                yield read[1], ""
 
 
 def _text(node: Node, file: SourceFile) -> bytes:

@@ -13,9 +13,18 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
+from analysis.engine.readers.compiled_templates import COMPILERS, GO_NAMES, compiles, is_fixed
 from analysis.engine.readers.go_handlers import may_be_reached
 from analysis.engine.readers.java_beans import ANNOTATIONS
-from analysis.engine.readers.reading import followed, function_name, round_of, text_after
+from analysis.engine.readers.reading import (
+    assigned_values,
+    followed,
+    function_name,
+    has_own,
+    is_made_once,
+    round_of,
+    text_after,
+)
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -68,7 +77,7 @@ _PYTHON = frozenset(
     psycopg_pool.ConnectionPool elasticsearch.Elasticsearch redis.asyncio.Redis redis.asyncio.from_url
     redis.ConnectionPool motor.motor_asyncio.AsyncIOMotorClient asyncpg.create_pool psycopg2.pool.SimpleConnectionPool
     psycopg2.pool.ThreadedConnectionPool concurrent.futures.ThreadPoolExecutor concurrent.futures.ProcessPoolExecutor
-    google.cloud.storage.Client google.cloud.pubsub_v1.PublisherClient""".split()
+    google.cloud.storage.Client google.cloud.pubsub_v1.PublisherClient jinja2.Environment""".split()
 )
 _SCRIPT = frozenset(
     """axios.create @prisma/client.PrismaClient pg.Pool mysql2.createPool mysql2/promise.createPool mongodb.MongoClient
@@ -79,7 +88,8 @@ _SCRIPT = frozenset(
     mongoose.createConnection typeorm.DataSource nodemailer.createTransport kafkajs.Kafka undici.Pool
     @elastic/elasticsearch.Client @google-cloud/storage.Storage @google-cloud/pubsub.PubSub
     @google-cloud/bigquery.BigQuery @google-cloud/firestore.Firestore @azure/storage-blob.BlobServiceClient
-    aws-sdk.S3 aws-sdk.SQS aws-sdk.SNS aws-sdk.DynamoDB aws-sdk.Lambda""".split()
+    aws-sdk.S3 aws-sdk.SQS aws-sdk.SNS aws-sdk.DynamoDB aws-sdk.Lambda knex.knex piscina piscina.Piscina
+    tinypool.Tinypool workerpool.pool""".split()
 )
 _JAVA = frozenset(
     """com.fasterxml.jackson.databind.ObjectMapper java.net.http.HttpClient.newHttpClient
@@ -94,7 +104,10 @@ _JAVA = frozenset(
     software.amazon.awssdk.services.s3.S3Client.create software.amazon.awssdk.services.sqs.SqsClient.create
     jakarta.ws.rs.client.ClientBuilder.newClient jakarta.ws.rs.client.ClientBuilder.newBuilder
     javax.ws.rs.client.ClientBuilder.newClient javax.ws.rs.client.ClientBuilder.newBuilder
-    com.mongodb.client.MongoClients.create redis.clients.jedis.JedisPool""".split()
+    com.mongodb.client.MongoClients.create redis.clients.jedis.JedisPool
+    com.github.mustachejava.DefaultMustacheFactory freemarker.template.Configuration
+    com.github.jknack.handlebars.Handlebars org.apache.velocity.app.VelocityEngine org.thymeleaf.TemplateEngine
+    com.hubspot.jinjava.Jinjava""".split()
 )
 _GO = frozenset(
     """database/sql.Open github.com/jmoiron/sqlx.Open github.com/jmoiron/sqlx.Connect
@@ -104,6 +117,11 @@ _GO = frozenset(
     html/template.ParseFiles html/template.ParseGlob html/template.ParseFS text/template.ParseFiles
     text/template.ParseGlob""".split()
 )
+_CLOUD = re.compile(  # the clients of all services of a cloud
+    r"(?:github\.com/aws/aws-sdk-go-v2/service/\w+\.New(?:FromConfig)?"
+    r"|software\.amazon\.awssdk\.services\.[\w.]+Client\.(?:create|builder)|@aws-sdk/client-[\w-]+\.\w+Client)$"
+)
+_BUILDERS = ("builder", "newBuilder")  # whose client is made by the chain behind it
 _SHARED = re.compile(rb"\bhttp\.DefaultTransport\b(?!\.\()")  # and no copy of it
 _GO_CLIENT = re.compile(rb"http\.Client\{")
 _OWN = frozenset({"", "self", "cls", "ctx"})
@@ -124,7 +142,10 @@ _ATTEMPTS = re.compile(rb"(?i)retr(?:y|ies)|attempt")
 _LEAVES = re.compile(rb"^[ \t]*(?:break|return)\b", re.MULTILINE)
 _COUNTED = re.compile(r"\w+ <=? \w+$")  # the head of a loop of Go
 _CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Produces|depends", re.IGNORECASE)
-_TAKEN = re.compile(r"(?!\s*:|\s*=(?!=))\b")  # and no key that is only called the same
+# And no key that is only called the same, and no context of a request.
+_TAKEN = re.compile(r"(?!\s*:|\s*=(?!=)|(?:\.Request(?:\(\))?)?\.(?:User)?Context\(\))\b")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\s*[(:=])")
+_GIVEN = re.compile(rb"(?:^|[\s{;])(\w+)[ \t]*=[ \t]*(?:await |new )*\Z")
 _NAMED = re.compile(rb"\b(\w+)(?:, \w+)? := &?\Z")  # what a function of Go calls what it builds
 _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
 
@@ -132,7 +153,8 @@ _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     known = {"python": _PYTHON, "java": _JAVA, "go": _GO}.get(file.language, _SCRIPT)
-    if callee in known and ("/" in callee or "." in callee or _is_of_import(callee, file)):
+    is_known = callee in known or _CLOUD.match(callee) is not None or (compiles(callee) and is_fixed(call, file))
+    if is_known and ("/" in callee or "." in callee or _is_of_import(callee, file)):
         yield from _built(call, callee, file)
 
 
@@ -150,39 +172,58 @@ def _built(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         return
     if not in_loop and _STARTS.search(function.name):
         return
-    if in_loop and "template.Parse" in callee and _changes(call, file):
+    if in_loop and ("template.Parse" in callee or compiles(callee)) and _changes(call, file):
         return  # a template of its own in each round
     if in_loop and any("PostConstruct" in each for each in function.decorators):
         return  # as many as are wanted, when the program starts
-    if _STORED.search(file.source, max(0, call.start_byte - 80), call.start_byte):
+    if _STORED.search(file.source, max(0, call.start_byte - 80), call.start_byte) or _is_kept_outside(call, file):
         return
     name = callee.rpartition("/")[2]
     when = "in every round of the loop" if in_loop else f"by each call of `{function_name(call, file)}`"
     is_of_caller = _is_of_caller(call, file)
     ends_here = "Executor" in name and _ends_here(call, file)
-    if ends_here and not in_loop:
-        return  # as many threads as the work is worth
     yield file.mark(
         RULE.id,
         call,
-        f"`{name}` builds {'caches' if name.endswith('Mapper') else 'a pool'} of its own {when}",
+        f"`{name}` {_does(callee)} {when}",
         severity="info" if is_of_caller else "",
         # What only its caller can say, or a pool that ends with the work it is made for, may be meant.
         confidence="low" if is_of_caller or ends_here else "",
-        data=_facts_of(call, function.name, file, in_loop=in_loop),
+        data=_facts_of(call, function.name, file, in_loop=in_loop, ends_here=ends_here),
     )
 
 
-def _facts_of(call: Node, function: str, file: SourceFile, *, in_loop: bool) -> dict[str, str] | None:
+def _does(callee: str) -> str:
+    """What a message says of the call."""
+    if compiles(callee):
+        return "compiles the same template"
+    has_caches = callee.endswith(("Mapper", "Environment", "Factory"))
+    return "builds caches of its own" if has_caches else "builds a pool of its own"
+
+
+def _facts_of(call: Node, function: str, file: SourceFile, *, in_loop: bool, ends_here: bool) -> dict[str, str] | None:
     if in_loop:
         return {"loop": "yes"}
     told = {
         "factory": _FACTORY.search(function) is not None,
         "scoped": file.is_in(call, "with"),
+        "ends": ends_here,
         "used": file.language == "go" and _is_used_up(call, file),
         "closed": file.language == "java" and _is_closed_here(call, file),
     }
     return {name: "yes" for name, holds in told.items() if holds} or None
+
+
+def _is_kept_outside(call: Node, file: SourceFile) -> bool:
+    """Whether a name of the file or the class holds the client from its first use on: `if (!shared) shared = …`."""
+    named = _GIVEN.search(file.source, max(0, call.start_byte - LONGEST_NAME), call.start_byte)
+    function = file.enclosing_function(call)
+    if named is None or function is None or not is_made_once(call, file):
+        return False
+    name, text = named[1].decode(), file.source[function.start_byte : function.end_byte]
+    if file.language == "python":
+        return b"global " + named[1] in text or b"nonlocal " + named[1] in text
+    return not has_own(name, text) and re.search(rb"\b[A-Z][\w<>]* " + named[1] + rb"\b", text) is None
 
 
 def _runs_once(call: Node, file: SourceFile) -> bool:
@@ -252,9 +293,20 @@ def _is_of_caller(call: Node, file: SourceFile) -> bool:
     """Whether the function is given what the client is made of, as the credentials of a tenant."""
     function = file.enclosing_function(call)
     parameters = file.dialect.parameters(function, file) if function is not None else ()
-    text = file.text(call).partition("(")[2]
-    names = (each.name for each in parameters if each.name not in _OWN)
-    return any(next(followed(name, text, _TAKEN, "_."), None) is not None for name in names)
+    text = _given_to(call, file)
+    names = [each.name for each in parameters if each.name not in _OWN]
+    local = [value for name in _WORD.findall(text) for value in assigned_values(name, call, file)]
+    texts = (text, *(file.text(each) for each in local))
+    return any(next(followed(name, each, _TAKEN, "_."), None) is not None for name in names for each in texts)
+
+
+def _given_to(call: Node, file: SourceFile) -> str:
+    """What a client is made of: the arguments of its call, of a builder those of the chain that follows."""
+    node = call
+    if file.callee(call).endswith(_BUILDERS):
+        while (parent := node.parent) is not None and parent.start_byte == call.start_byte:
+            node = parent
+    return file.text(node).partition("(")[2]
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -266,6 +318,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return place.finding(mark, confidence=Confidence.LOW) if _may_be_run(mark, place) else None
     if mark.data.get("factory") and not place.in_handler:
         return None  # a name like `create_client`; a handler may be called `create`, too
+    if mark.data.get("ends") and not place.in_request_path:
+        return None  # as many threads as the work is worth
     if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
         return None  # the program goes on in it until it ends
     if mark.data.get("loop") or place.in_request_path:
@@ -278,7 +332,7 @@ def _may_be_run(mark: Mark, place: Place) -> bool:
     """Whether a request may reach the function by a way that nobody sees: a method of a bean that closes what it
     builds, or one of a program in Go that answers requests and uses up what it builds. Of what a timetable runs the way
     is seen."""
-    if place.in_job_path:
+    if place.in_job_path or "ends" in mark.data:
         return False
     if "closed" in mark.data:
         return _is_bean(place)
@@ -296,9 +350,9 @@ def _names(known: frozenset[str]) -> frozenset[str]:
 
 
 WATCHES = (
-    Watch("call", look, PYTHON, names=_names(_PYTHON)),
-    Watch("call", look, SCRIPT, names=_names(_SCRIPT)),
-    Watch("call", look, JAVA, names=_names(_JAVA)),
-    Watch("call", look, GO, names=_names(_GO)),
+    Watch("call", look, PYTHON, names=_names(_PYTHON | COMPILERS)),
+    Watch("call", look, SCRIPT, names=_names(_SCRIPT | COMPILERS), endings=("Client",)),
+    Watch("call", look, JAVA, names=_names(_JAVA) | {"builder"}),
+    Watch("call", look, GO, names=_names(_GO) | {"New"} | GO_NAMES),
     Watch("literal", look_at_literal, GO, starts=_GO_CLIENT),
 )

@@ -72,14 +72,14 @@ _LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Queries whose rows are only measured, and counts that are only compared with zero."""
     for site in codebase.queries.sites:
-        asked = _asked(site)
+        asked = asked_of(site)
         if asked:
             yield _finding(site, asked, codebase)
-        elif site.query.operation == "count" and "compared" in site.notes and not _is_of_panache(site):
+        elif _is_only_compared(site):
             yield _finding(site, "zero", codebase)
 
 
-def _asked(site: QuerySite) -> str:
+def asked_of(site: QuerySite) -> str:
     """`len` or `bool` when that is all that the function wants to know of the rows."""
     query = site.query
     if query.operation != "select" or query.limit != 0 or site.has_key or "limited" in site.notes or _is_picked(site):
@@ -96,6 +96,12 @@ def _asked(site: QuerySite) -> str:
     if not uses or not uses <= _ASKS:
         return ""
     return "len" if "len" in uses else "bool"
+
+
+def _is_only_compared(site: QuerySite) -> bool:
+    """Whether a count is compared with zero, of rows of which a key leaves more than one."""
+    is_asked = site.query.operation == "count" and "compared" in site.notes
+    return is_asked and not site.has_key and not _is_of_panache(site)
 
 
 def _is_of_panache(site: QuerySite) -> bool:

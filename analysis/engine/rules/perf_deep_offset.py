@@ -1,7 +1,9 @@
 """A page far behind is reached by reading and dropping all rows before it."""
 
+import re
 from collections.abc import Iterator
 
+from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.policy import Policy
@@ -66,6 +68,7 @@ class Customer(models.Model):
     },
 )
 
+_OFFSET = re.compile(r"(?i)\b\w*(?:offset|skip)\w*")
 UNKNOWN = -1  # an offset that an expression gives
 
 
@@ -77,12 +80,29 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 yield _finding(site, "grows with each round of the loop")
             elif site.query.function in codebase.request_path.get(site.path, ()):
                 yield _finding(site, "comes from the request without a limit")
+            elif _is_called_in_a_walk(site, codebase):
+                yield _finding(site, "grows with each round of the loop that calls this function")
 
 
 def _is_spared(site: QuerySite, codebase: Codebase) -> bool:
     """Pages of an administration, of rows that the caller names, and offsets with an upper limit."""
     is_picked = any(each.operator == "in" and each.column in ("id", "pk") for each in site.query.filters)
     return "admin" in site.path.lower() or "clamped" in site.notes or is_picked or _is_handed_clamped(site, codebase)
+
+
+def _is_called_in_a_walk(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether a loop of the file goes on calling the function with the offset that it keeps."""
+    if "offset" not in site.notes:
+        return False
+    name, here = site.function.name.rpartition(".")[2], Callee(site.path, site.query.function)
+    return any(
+        call.callee.rpartition(".")[2] == name
+        and (kept := _OFFSET.search(call.anchor.partition("(")[2])) is not None
+        and (loop.kind == "while" or kept[0] in loop.variables)
+        and here in codebase.calls.resolve(site.path, site.facts.functions[loop.function], call.callee)
+        for loop in site.facts.loops
+        for call in loop.calls
+    )
 
 
 def _is_handed_clamped(site: QuerySite, codebase: Codebase) -> bool:

@@ -7,7 +7,7 @@ from msgspec import structs
 from analysis.engine.codebase import Codebase
 from analysis.engine.facts import Relation
 from analysis.engine.languages import FileKind
-from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity, Volume
 from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
@@ -95,7 +95,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if joining is None or codebase.kind(entry.path) not in (FileKind.SOURCE, FileKind.SCRIPT):
             continue
         for relation in entry.model.relations:
-            if relation.fetch.lower() in joining and (many := _to_many(relation, entry, codebase)) is not None:
+            many = _to_many(relation, entry, codebase) if relation.fetch.lower() in joining else None
+            if many is not None and not _is_of_few_values(many, codebase):
                 yield _finding(entry, many, codebase)
     for site in codebase.queries.sites:
         of_query = site.query.eager if site.query.orm in _JOINED_BY_QUERY else site.notes.get("joined", "").split()
@@ -113,6 +114,13 @@ def _to_many(relation: Relation, entry: IndexedModel, codebase: Codebase) -> Rel
     known = schema.relations.values() if schema is not None else ()
     made = next((each for each in known if relation.name in (each.name, each.target)), None)
     return structs.replace(made, line=relation.line) if made is not None and made.kind == "to_many" else None
+
+
+def _is_of_few_values(relation: Relation, codebase: Codebase) -> bool:
+    """Whether it is a collection of values, no rows of a model, whose table the policy declares small."""
+    target = codebase.schemas.named(relation.target)
+    is_of_values = target is None or target.entry.model.orm == "ddl"
+    return is_of_values and codebase.volumes.declared(relation.target) is Volume.S
 
 
 def _collections(site: QuerySite, paths: Iterable[str], codebase: Codebase) -> list[str]:

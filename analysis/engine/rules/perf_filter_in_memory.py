@@ -1,6 +1,5 @@
 """All rows of a table are loaded, then filtered, sorted or summed by the program."""
 
-import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
@@ -8,7 +7,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.readers.bounds import grows
+from analysis.engine.readers.bounds import grows, is_unbounded, points_to_a_row
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import milder, size_of
 from analysis.engine.severity import MILDER
@@ -51,13 +50,13 @@ def paid(customer):
     given=DJANGO_SHOP,
 )
 
-_KEY_OF_ANOTHER = re.compile(r"\w(?:_id|Id)$")
-_DONE = {"filter": "filtered", "sum": "summed", "sort": "ordered", "group": "grouped"}
+_DONE = {"filter": "filtered", "sum": "summed", "sort": "ordered", "group": "grouped", "slice": "cut to the first few"}
 _ADVICE = {
     "filter": "Move the condition on {columns} into the query.",
     "sum": "Sum {columns} in the database with an aggregate.",
     "sort": "Order by {columns} in the query and limit it to the rows you need.",
     "group": "Group by {columns} in the query, or load only what each group needs.",
+    "slice": "Let the query take the first rows only, with a limit.",
 }
 
 
@@ -69,7 +68,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue  # the query leaves the other rows out already
         if (
             kept
-            and (_is_unbounded(site, codebase) or _is_of_one_parent(site, codebase))
+            and (_is_unbounded(site, codebase) or is_unbounded(site) or _is_of_one_parent(site, codebase))
             and site.schema is not None
             and site.schema.columns.keys() >= set(kept[1:])
         ):
@@ -108,20 +107,13 @@ def _is_of_one_parent(site: QuerySite, codebase: Codebase) -> bool:
     if "related" in site.notes or _goes_through(site):
         return False  # the parts of a whole that the program has, or rows that it looks at one by one
     (condition,) = site.query.filters
-    is_key = condition.operator == "eq" and not condition.constant and _points_to_a_row(condition.column, site)
+    is_key = condition.operator == "eq" and not condition.constant and points_to_a_row(condition.column, site)
     return is_key and grows(site.model, codebase) and not runs_by_hand(codebase, site.path)
 
 
 def _goes_through(site: QuerySite) -> bool:
     loops = (each for each in site.facts.loops if each.kind == "for" and each.function == site.query.function)
     return any(each.line == site.line or each.iterable == site.query.variable for each in loops)
-
-
-def _points_to_a_row(column: str, site: QuerySite) -> bool:
-    """Whether a column is a foreign key, by a relation or by its name."""
-    return (site.schema is not None and site.schema.is_foreign_key(column)) or _KEY_OF_ANOTHER.search(
-        column
-    ) is not None
 
 
 def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codebase) -> Finding:
@@ -132,7 +124,7 @@ def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codeba
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
-        message=f"{extent} are loaded and then {_DONE[work]} by {columns}{size_of(site)}",
+        message=f"{extent} are loaded and then {_DONE[work]}{f' by {columns}' if columns else ''}{size_of(site)}",
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_ADVICE[work].format(columns=columns),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -17,6 +18,7 @@ from analysis.engine.readers.bounds import asks_for_all, grows, is_declared, is_
 from analysis.engine.readers.sizes import Size, is_named_for_many, size_by_name
 from analysis.engine.rules.base import PYTHON, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
+from analysis.engine.rules.perf_count_by_loading import asked_of
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.rules.perf_n_plus_one_relation import RULE as SERIALIZED_RULE
 
@@ -76,6 +78,7 @@ _RETURNED = re.compile(  # the only statement of its method
 )
 _MODEL = re.compile(r"^[ \t]+model\s*=\s*(?!None\b)(?:\w+\.)*(\w+)[ \t]*$", re.MULTILINE)
 _GENERIC = re.compile(r"(?<![\w])ListView\b")  # of Django itself, which Django REST framework's settings do not reach
+_SLICED = re.compile(r"\[(?![\"'])")  # and no key of the address: `self.kwargs["pk"]`
 _BACK_OFFICE = re.compile(r"(?i)(^|/)\w*(?:admin|dashboard|backoffice|staff)\w*(/|\.)")  # few people see a page of it
 _PAGES = re.compile(r"\bpagination_class\s*=\s*(\w+)")
 _NEVER_GET = re.compile(r"\bhttp_method_names\s*=\s*[\[(](?![^\])]*['\"]get['\"])")
@@ -88,7 +91,7 @@ _DEFAULT = b"DEFAULT_PAGINATION_CLASS"
 _FILES = re.compile(r"(?i)export|csv|excel|xlsx|download(?!s)|dump")  # all rows are what is asked for
 _LOOKUPS = re.compile(r"(?i)_?(?:map|dict|lookup|mapping)$|_?by_?(?:id|name|key|code)s?$")  # how a service calls them
 _SETTINGS = re.compile(r"(?i)(?:^|/)(?:settings?|config(?:uration)?|preferences?)(?:/|$)")
-_LESS = ("filter", "sum", "group")  # what the program makes of all rows is not all of them
+_LESS = ("filter", "sum", "group", "slice")  # what the program makes of all rows is not all of them
 _PAGINATED_NAMES = re.compile(r"pagina|page|limit|cursor", re.IGNORECASE)
 
 
@@ -114,7 +117,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             data["returned"] = "1"
         if re.search(r"\bdef list\(", match[3]) or _NEVER_GET.search(match[3]):
             continue  # a list of its own is told as a handler
-        is_whole = "[" not in queryset[2] and (bool(returned) or "def get_queryset" not in match[3])
+        is_whole = _SLICED.search(queryset[2]) is None and (bool(returned) or "def get_queryset" not in match[3])
         if is_whole and "Paginat" not in match[2] and "Nested" not in match[2]:  # rows of one parent
             yield Mark(RULE.id, line, 0, "", f"{match[1]}.queryset", data=data)
 
@@ -138,16 +141,22 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Views of Django REST framework without a paginator, then handlers that answer with an unbounded query."""
     marks = list(codebase.marks(RULE.id))
     has_default = any("default" in mark.data for _, mark in marks)
-    narrowed = {(site.path, site.line) for site in codebase.queries.sites if site.is_narrowed or site.is_limited}
+    narrowed = {
+        (site.path, site.line): asks_for_all(site)  # of one parent, in a large table
+        for site in codebase.queries.sites
+        if site.is_narrowed or site.is_limited
+    }
     for place, mark in marks:
         if "view" not in mark.data or MADE_UP.search(place.path) or SMALL.search(named_thing(mark.data["model"])):
             continue
         if "generic" in mark.data and _BACK_OFFICE.search(place.path):
             continue
-        if (place.path, int(mark.data["line"])) in narrowed:
+        is_of_parent = narrowed.get((place.path, int(mark.data["line"])))
+        if is_of_parent is False:
             continue
         if (mark.data["none"] or not has_default) and _may_grow(mark.data["model"], codebase):
-            yield _view(place.path, mark, codebase)
+            finding = _view(place.path, mark, codebase)
+            yield replace(finding, confidence=Confidence.LOW) if is_of_parent else finding
     for handler, site, entry in listing_handlers(codebase):
         is_told = grows(site.model, codebase) or (_may_grow(site.model, codebase) and not _goes_through(site))
         if is_told and not MADE_UP.search(handler.path):
@@ -192,12 +201,12 @@ def listing_handlers(codebase: Codebase) -> Iterator[tuple[Callee, QuerySite, En
     unbounded: dict[Callee, list[QuerySite]] = {}
     lazy: dict[Callee, list[QuerySite]] = {}
     for site in codebase.queries.sites:
-        if site.notes.get("kept", "").startswith(_LESS):
+        if site.notes.get("kept", "").startswith(_LESS) or asked_of(site):
             continue  # which is told for itself
         asking = Callee(site.path, site.query.function)
-        if is_unbounded(site) and not site.is_narrowed:
+        if is_unbounded(site):
             unbounded.setdefault(asking, []).append(site)
-        elif _is_given_back(site) and asks_for_all(site) and not site.is_narrowed:
+        elif _is_given_back(site) and asks_for_all(site):
             lazy.setdefault(asking, []).append(site)
     writing = _writing_all(codebase) if lazy else frozenset()
     for path, facts in codebase.sources if unbounded or lazy else ():
@@ -308,11 +317,13 @@ def _handler(handler: Callee, site: QuerySite, entry: Entry, codebase: Codebase)
     is_own = site.path == handler.path and site.query.function == handler.position
     where = "" if is_own else f" through `{site.function.name}` (`{site.path}:{site.line}`)"
     named = f"`{function.name}` ({entry.detail})"
+    given = " and ".join(f"`{each.column}`" for each in site.query.filters) if site.is_narrowed else ""
+    extent = f"all rows with a given {given}" if given else "all rows"
     return Finding(
         rule_id=RULE.id,
         file=handler.path,
         line=site.line if is_own else entry.line or function.line,
-        message=f"{named} loads all rows of {site.label}{where} without pages{size_of(site)}",
+        message=f"{named} loads {extent} of {site.label}{where} without pages{size_of(site)}",
         function=function.name,
         anchor=site.query.anchor if is_own else f"{function.name} {site.query.anchor}",
         suggestion=f"Add pagination with a maximum page size; the answer grows with {site.label}.",

@@ -12,7 +12,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import FEW, Queries, QuerySite
 from analysis.engine.readers import query_text
-from analysis.engine.readers.loop_calls import changing_parameters, goes_through_one, rounds_of, unchanged_parameters
+from analysis.engine.readers.loop_calls import changing_parameters, goes_through_few, rounds_of, unchanged_parameters
 from analysis.engine.readers.sizes import Size
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.severity import MILDER
@@ -123,7 +123,8 @@ def goes_on(loop: Loop, facts: FileFacts, written: str = "") -> bool:
     though a page or a batch may be meant by it elsewhere."""
     if written and loop.iterable.lower() == written.lower():
         return True
-    if loop.kind == "while" or 0 < loop.bound <= FEW or _ENDLESS.search(loop.iterable):
+    is_endless = (loop.kind == "while" and not loop.variables) or _ENDLESS.search(loop.iterable)
+    if is_endless or 0 < loop.bound <= FEW:
         return False
     if loop.batched and _ONE_BATCH.fullmatch(loop.iterable) is None:
         return False
@@ -140,7 +141,7 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[F
     """A command may go through few rows, and so may a loop by its name or a table: two of them cost nobody anything."""
     loop = site.loop
     driver = queries.driver(site.path, loop) if loop is not None else None
-    if loop is not None and goes_through_one(loop, driver):
+    if loop is not None and goes_through_few(loop, driver):
         return
     size = rounds_of(loop, driver) if loop is not None else Size.UNKNOWN
     is_few = driver is not None and driver.leaves_few

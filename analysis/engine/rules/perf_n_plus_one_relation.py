@@ -1,6 +1,5 @@
 """A relation of the loop's rows is loaded row by row, because the query before the loop did not ask for it."""
 
-import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase, Place
@@ -9,7 +8,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.readers import loop_reads, serialized_rows
-from analysis.engine.readers.loop_calls import goes_through_one
+from analysis.engine.readers.loop_calls import goes_through_few
 from analysis.engine.readers.loop_reads import ANNOTATED
 from analysis.engine.readers.serialized_rows import Served
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -59,7 +58,6 @@ def emails():
     given=DJANGO_SHOP,
 )
 
-_PARAMETER = re.compile(r"^(?:java\.util\.)?(?:List|Set|Collection|Iterable|Page|Slice|Stream)<(?:\? extends )?(\w+)>$")
 _CHANGES = frozenset({"add", "set", "remove", "clear", "create", "bulk_create", "get_or_create", "update_or_create"})
 _LOADED = frozenset({"joined", "selectin", "subquery", "eager", "immediate", "batch"})
 _WITHOUT_LAZY_RELATIONS = frozenset({"mongoose", "drizzle"})  # what a query did not bring is not there
@@ -75,7 +73,13 @@ WATCHES = (*loop_reads.watches(RULE.id), *serialized_rows.watches(RULE.id))
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads of lazy relations, in loops whose rows come from a known query, then in serializers."""
     # Rows that a caller gives may come from a query that asks for what some query of the project asks for.
-    asked_for = {name for site in codebase.queries.sites for path in site.query.eager for name in path.split(".")}
+    asked_for = {
+        name
+        for site in codebase.queries.sites
+        if site.query.limit != 1  # a single row is no list
+        for path in site.query.eager
+        for name in path.split(".")
+    }
     for place, mark in codebase.marks(RULE.id):
         if "loop" in mark.data:
             yield from _of_loop(place, mark, asked_for, codebase)
@@ -92,10 +96,10 @@ def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) 
     if site is None and "giver" in mark.data and "manager" not in mark.data:
         site = _given_by(mark.data["giver"], place, codebase)
     schema = _rows_of(site, place, mark, loop, codebase)
-    if schema is None or goes_through_one(loop, site):
+    if schema is None or goes_through_few(loop, site):
         return
     told: set[str] = set()
-    is_list = site is None and place.facts.language == "python" and "manager" not in mark.data
+    is_list = site is None and place.facts.language not in ("java", "go") and "manager" not in mark.data
     for read in mark.data["reads"].split():
         name, line, step, further = read.split(":")
         relation = _relation(name, schema)
@@ -123,13 +127,11 @@ def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
 def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, codebase: Codebase) -> Schema | None:
     """The model of the rows that the loop takes."""
     if site is not None:
-        is_known = not site.query.columns and "own" not in site.notes and not 0 < site.query.limit <= 10
+        is_known = not site.query.columns and "own" not in site.notes
         return site.schema if is_known else None
-    if place.facts.language == "java":
-        return _annotated_rows(place, loop, codebase)
     manager = mark.data.get("manager")
     if manager is None:
-        return _annotated_rows(place, loop, codebase) if place.facts.language == "python" else None
+        return _annotated_rows(place, loop, codebase)
     if loop.variables[1:]:
         return None
     asked = codebase.queries.by_function.get((place.path, loop.function), ())
@@ -142,9 +144,9 @@ def _rows_of(site: QuerySite | None, place: Place, mark: Mark, loop: Loop, codeb
 def _annotated_rows(place: Place, loop: Loop, codebase: Codebase) -> Schema | None:
     """The model of a parameter such as `List<Order> orders` that the loop goes through."""
     given = next((each for each in place.function.parameters if each.name == loop.iterable), None)
-    pattern = ANNOTATED if place.facts.language == "python" else _PARAMETER
-    named = pattern.match(given.annotation.strip("\"'")) if given is not None else None
-    return codebase.schemas.named(named[1]) if named is not None else None
+    kinds = ANNOTATED.get(place.facts.language)
+    named = kinds.match(given.annotation.strip("\"'")) if given is not None and kinds is not None else None
+    return codebase.schemas.named(named[named.lastindex or 0]) if named is not None else None
 
 
 def _is_brought(name: str, place: Place, mark: Mark, schema: Schema, codebase: Codebase) -> bool:

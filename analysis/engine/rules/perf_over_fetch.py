@@ -7,6 +7,7 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.orm.steps import assigned_to
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
@@ -14,7 +15,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.models import IndexedModel
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.readers.reading import assigned_values
+from analysis.engine.readers.reading import assigned_values, followed
 from analysis.engine.rules.base import ALL, SCRIPT, Watch
 from analysis.engine.rules.perf_n_plus_one_query import size_of
 from analysis.engine.schemas import Schema
@@ -66,6 +67,10 @@ class Customer(models.Model):
 
 MANY_COLUMNS = 15
 _STAR = re.compile(r"^[\s\"'`(fr]*SELECT\s+\*\s+FROM\s+[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(\w+)", re.IGNORECASE)
+LONGEST_HEAD = 40  # bytes before a call, or a name, that say whether it is given back
+_RETURNS = re.compile(rb"\breturn\s+(?:await\s+)?\Z")
+_ALL_OF_IT = re.compile(rb"(?:\s*\.(?:fetchone|fetchall|mappings|all|first|one)\(\))*\s*(?:[;\n}]|\Z)")
+_END_OF_RETURN = re.compile(rb"(?:\.rows\b)?(?:\[0\])?\s*(?:[;,\n}]|\Z|\?\?|\|\|)")
 _BY_VALUE = re.compile(r"(?i)\bWHERE\b[^=]*=\s*(?:[?:$%@]|['\"]?\s*\+)")  # few rows, most likely
 _FEW_ROWS = re.compile(r"(?i)\bFOR\s+(?:UPDATE|SHARE)\b|\bLIMIT\s+[01]\b")  # that are locked, or one of them
 _LARGE = re.compile(r"(?i)text|json|blob|binary|bytea|bytes|\[\]byte|clob|xml|array")
@@ -82,7 +87,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         else file.arguments(call)[0][: 3 if file.language == "go" else 2]
     ):
         found = _STAR.match(_text_of(argument, file))
-        if found is not None and _FEW_ROWS.search(_text_of(argument, file)) is None:
+        if found is not None and _FEW_ROWS.search(_text_of(argument, file)) is None and not _escapes(call, file):
             yield file.mark(
                 RULE.id,
                 call,
@@ -90,6 +95,25 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
                 confidence=Confidence.LOW.value if _BY_VALUE.search(_text_of(argument, file)) else "",
                 data={"table": found[1]},
             )
+
+
+def _escapes(call: Node, file: SourceFile) -> bool:
+    """Whether the function gives back what it fetched: its callers may read every column."""
+    before = file.source[max(0, call.start_byte - LONGEST_HEAD) : call.start_byte]
+    if _RETURNS.search(before) is not None:
+        return _ALL_OF_IT.match(file.source, call.end_byte) is not None
+    function = file.enclosing_function(call)
+    into = [file.text(each).lstrip("&") for each in file.arguments(call)[0] if file.text(each).startswith("&")]
+    name = into[0] if into else assigned_to(call.start_byte, file)
+    if function is None or not name:
+        return False
+    for each in followed(name.encode(), file.source, _END_OF_RETURN, b"_.$\"'", call.end_byte, function.end_byte):
+        start = each.start() - len(name)
+        if file.language == "python" and b"[0]" in each[0]:
+            continue  # the first column of a row
+        if _RETURNS.search(file.source[max(0, start - LONGEST_HEAD) : start]) is not None:
+            return True
+    return False
 
 
 def _text_of(argument: Node, file: SourceFile) -> str:

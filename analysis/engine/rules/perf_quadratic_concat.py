@@ -22,12 +22,12 @@ from analysis.engine.readers.reading import (
     short,
     text_before,
 )
-from analysis.engine.readers.sizes import Size, is_loaded, size_by_name, size_of
+from analysis.engine.readers.sizes import Size, is_loaded, size_of
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
     id="perf-quadratic-concat",
-    version=6,
+    version=7,
     type="quadratic_concat",
     category=Category.PERFORMANCE,
     title="Concatenation in a loop",
@@ -39,7 +39,7 @@ GUIDE = Guide(
     why="Each round copies all that was there before: twice the input takes four times as long.",
     grades=(
         "Info in Python where the interpreter repairs the local case (nothing else holds the text), and where nothing "
-        "tells how many rounds there are."
+        "tells of many rounds, or the name tells of few."
     ),
     flagged=(
         {
@@ -125,9 +125,9 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
         file.language == "python" and "." not in name and not is_bytes and not _is_global(name, statement, file)
     )
     size = _rounds(loop, file)
-    if is_local_text and size is Size.UNKNOWN:
+    if is_local_text and size is not Size.MANY:
         return
-    is_mild = size is Size.UNKNOWN or (is_local_text and not _is_shared(name, loop, file))
+    is_mild = size is not Size.MANY or (is_local_text and not _is_shared(name, loop, file))
     yield file.mark(
         RULE.id,
         statement,
@@ -166,16 +166,15 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
         return  # page by page: each round waits for an answer, beside which the copy is nothing
     if growth is _LIST_GROWS and any(each.type == "string" for each in assigned_values(name, statement, file)):
         return  # the `concat` of a text
-    is_few = name.endswith("s") and size_by_name(name) is Size.FEW
-    if is_few or _PROBLEMS.search(name) or not _is_outside(name, statement, loop, file):
+    if _PROBLEMS.search(name) or not _is_outside(name, statement, loop, file):
         return
     size = _rounds(loop, file)
     yield file.mark(
         RULE.id,
         statement,
         f"`{name}` is copied whole in every round of the loop",
-        severity="info" if size is Size.UNKNOWN else "",
-        data={"size": "unknown"} if size is Size.UNKNOWN else None,
+        severity="" if size is Size.MANY else "info",
+        data=None if size is Size.MANY else {"size": "unknown"},
         confidence=_certainty(size, loop, file),
         suggestion=advice.format(name),
     )
@@ -219,7 +218,7 @@ def _reduced(
 ) -> Iterator[Mark]:
     """A mark where a step of a `reduce` gives back a copy of all so far, unless few are gone through."""
     size = size_of(reduced, call, file)
-    if size is Size.FEW or reduced in file.bindings or reduced[:1] in ("[", "(") or is_short_list(reduced, call, file):
+    if reduced in file.bindings or reduced[:1] in ("[", "(") or is_short_list(reduced, call, file):
         return
     text = file.text(step)
     copied = re.search(copies.replace("NAME", re.escape(accumulator)), text)
@@ -229,17 +228,17 @@ def _reduced(
             RULE.id,
             file.tree.root_node.descendant_for_byte_range(start, start + 1) or call,
             f"`{short(accumulator)}` is copied whole for every element of the `reduce`",
-            severity="info" if size is Size.UNKNOWN else "",
-            data={"size": "unknown"} if size is Size.UNKNOWN else None,
+            severity="" if size is Size.MANY else "info",
+            data=None if size is Size.MANY else {"size": "unknown"},
             confidence="medium" if size is Size.MANY and is_loaded(reduced, call, file) else "low",
             suggestion=advice,
         )
 
 
 def _loop_around(statement: Node, file: SourceFile) -> LoopDraft | None:
-    """The loop that runs the statement again and again, unless few rounds are known or likely."""
+    """The loop that runs the statement again and again, unless few rounds are known. A name of few is a guess."""
     loop = round_of(statement, file)
-    if loop is None or 0 < loop.bound <= SMALL_LOOP or _ends_it(statement, file) or _rounds(loop, file) is Size.FEW:
+    if loop is None or 0 < loop.bound <= SMALL_LOOP or _ends_it(statement, file):
         return None
     return loop if not is_short_list(loop.iterable, loop.node, file) else None
 

@@ -75,6 +75,7 @@ _ARROW = re.compile(  # one expression on one element: its names, and what it sa
     r"^(?:function\s*)?\(?\s*(\w+|\{[\w\s,:]*\})\s*(?::[^)]*)?\)?\s*(?:=>|->)?\s*"
     r"(?:\{\s*return\s+([^;{}]+?);?\s*\}|(?<=[>\s])([^{\n]+))$"
 )
+_EQUAL = re.compile(r"\s*(\w+)(?:\.\w+|\[[^\[\]]*\])*\s*==\s*(\w+)(?:\.\w+|\[[^\[\]]*\])*\s*")
 _GO_FUNCTION = re.compile(r"^func\(\s*(\w+)\s[^)]*\)\s*bool\s*\{\s*return\s+([^;{}]+?)\s*\}$")
 _LEFT = re.compile(r"[^\n]*\n\s*(?:return|break)\b")
 _POLLS = re.compile(rb"\b(?:setTimeout|sleep|delay)\(")  # it waits for what is put in: little at a time
@@ -154,6 +155,27 @@ def look_at_join(node: Node, file: SourceFile) -> Iterator[Mark]:
     if condition and compares(condition, inner.variables, outer, file) and not is_few(inner.iterable, node, file):
         is_known = is_list(inner.iterable, node, file)
         yield from _marks(node, inner.iterable, _rounds(node, file, outer), file, is_known=is_known)
+
+
+def look_at_product(node: Node, file: SourceFile) -> Iterator[Mark]:
+    """Python: `[(a, b) for a in many for b in others if a.id == b.id]`, whose two loops are parts of one."""
+    clauses = [each for each in node.named_children if each.type in ("for_in_clause", "if_clause")]
+    if [each.type for each in clauses] != ["for_in_clause", "for_in_clause", "if_clause"]:
+        return
+    outer, inner = (_parts_of(each, file) for each in clauses[:2])
+    equal = _EQUAL.fullmatch(file.text(clauses[2])[2:])
+    if outer is None or inner is None or equal is None or {equal[1], equal[2]} != {outer[0], inner[0]}:
+        return
+    name = inner[1]
+    if _NAME.fullmatch(name) and not is_few(name, node, file):
+        rounds = size_of(outer[1], node, file)
+        yield from _marks(node, name, rounds, file, is_known=is_list(name, node, file))
+
+
+def _parts_of(clause: Node, file: SourceFile) -> tuple[str, str] | None:
+    """The variable and the collection of a clause."""
+    left, right = clause.child_by_field_name("left"), clause.child_by_field_name("right")
+    return (file.text(left), file.text(right)) if left is not None and right is not None else None
 
 
 def _only_condition(node: Node, file: SourceFile) -> str:
@@ -388,4 +410,5 @@ WATCHES = (
     ),
     Watch("call", look_at_go, GO, names=frozenset({"Contains", "Index", "ContainsFunc", "IndexFunc"})),
     Watch("loop", look_at_join, ALL),
+    Watch("(_ (for_in_clause) . (for_in_clause) . (if_clause)) @n", look_at_product, PYTHON),
 )

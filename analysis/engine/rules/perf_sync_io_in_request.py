@@ -11,7 +11,7 @@ from analysis.engine.facts import FileFacts, Function, Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers.reading import function_name, is_made_once
+from analysis.engine.readers.reading import followed, function_name, function_text, is_made_once
 from analysis.engine.rules.base import SCRIPT, Watch
 
 RULE = Rule(
@@ -69,6 +69,9 @@ _START_UP = re.compile(
     re.IGNORECASE,
 )
 _INSTALLS = re.compile(r"(^|/)(?:setup|install(?:er|ation)?|onboarding)(?:/|\.[cm]?[jt]s$)")
+_ROUTES = re.compile(
+    r"\.(?:(?:get|post|put|patch|delete|all|use)\s*(?:<[^()]*>)?\(\s*[\"'`]/|register\(|addHook\(|route\()"
+)
 _LOADERS = re.compile(r"(^|\.)constructor(\.|$)|(^|\.)load[A-Z]\w*$")  # once, at the start or at first use
 _SERVERS = re.compile(r"(?:express|koa|@koa/router|fastify|hono|next/server)$|@hapi/|@nestjs/")
 _TOOLING = re.compile(
@@ -81,11 +84,20 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     if not _CALLS.fullmatch(callee) or file.function_of(call) == 0:
         return
     name = function_name(call, file)
-    if not _START_UP.search(name) and not is_made_once(call, file):
+    if not _START_UP.search(name) and not is_made_once(call, file) and not _registers(call, file):
         data = {"starts": "yes"} if any(map(_START_UP.search, name.split("."))) else {}
         if callee.endswith(".existsSync") or _reads_own_file(call, callee, file):
             data["short"] = "yes"
         yield file.mark(RULE.id, call, f"`{callee}` in `{name}` stops the event loop until it is done", data=data)
+
+
+def _registers(call: Node, file: SourceFile) -> bool:
+    """Whether the innermost function is given a server or router and puts routes into it: it runs once, before the
+    first request does."""
+    function = file.enclosing_function(call)
+    given = file.dialect.parameters(function, file)[:1] if function is not None else ()
+    text = function_text(call, file) if given else ""
+    return any(next(followed(each.name, text, _ROUTES, "_.$"), None) is not None for each in given if each.name)
 
 
 def _reads_own_file(call: Node, callee: str, file: SourceFile) -> bool:

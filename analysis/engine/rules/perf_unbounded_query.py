@@ -7,7 +7,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
-from analysis.engine.readers.bounds import grows, is_unbounded
+from analysis.engine.readers.bounds import grows, is_streamed_whole, is_unbounded
 from analysis.engine.readers.sizes import is_named_for_many
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_missing_pagination import listing_handlers
@@ -81,7 +81,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     """Reads that run, are materialised, and have neither a limit nor a condition that narrows."""
     listed = {id(site) for _, site, _ in listing_handlers(codebase)}
     for site in codebase.queries.sites:
-        if not is_unbounded(site) or id(site) in listed or MADE_UP.search(site.path):
+        if id(site) in listed or MADE_UP.search(site.path):
+            continue
+        if not (is_unbounded(site) or (is_streamed_whole(site) and _is_waited_for(site, codebase))):
             continue
         if site.is_declared or _grows(site, codebase):
             yield _finding(site, codebase)
@@ -93,12 +95,12 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
     wanted = ", ".join(dict.fromkeys(f"`{each.column}`" for each in query.filters if each.operator not in _LOOSE))
     extent = f"All rows with a given {wanted}" if wanted else "All rows"
     match = " that match" if query.filters and not wanted else ""
-    tags = frozenset({MILDER}) if narrowed else milder(site.path, codebase)
+    tags = frozenset({MILDER}) if narrowed or query.streaming else milder(site.path, codebase)
     return Finding(
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
-        message=f"{extent} of {site.label}{match} are loaded at once{size_of(site)}",
+        message=f"{extent} of {site.label}{match} are {_how(site)}{size_of(site)}",
         function=site.function.name,
         anchor=query.anchor,
         suggestion=_suggestion(site),
@@ -109,6 +111,15 @@ def _finding(site: QuerySite, codebase: Codebase) -> Finding:
     )
 
 
+def _how(site: QuerySite) -> str:
+    return "streamed while a request waits" if site.query.streaming else "loaded at once"
+
+
+def _is_waited_for(site: QuerySite, codebase: Codebase) -> bool:
+    """Whether a request waits for the rows."""
+    return site.query.function in codebase.request_path.get(site.path, ())
+
+
 def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
     """High where a size is declared and all rows are read. Few rows may have a given status, and outside of requests
     all of them may be meant."""
@@ -117,7 +128,7 @@ def _confidence(site: QuerySite, codebase: Codebase) -> Confidence:
         return Confidence.MEDIUM if site.query.filters else Confidence.HIGH
     if is_picked or site.query.filters or site.query.columns:
         return Confidence.LOW
-    is_waited_for = site.query.function in codebase.request_path.get(site.path, ())
+    is_waited_for = _is_waited_for(site, codebase)
     return Confidence.MEDIUM if is_waited_for and is_named_for_many(site.model) else Confidence.LOW
 
 

@@ -18,7 +18,9 @@ from analysis.engine.readers.asked_answers import (
     SCRIPT_CALLS,
     answers_of_python,
     answers_of_script,
+    is_client_of_others,
 )
+from analysis.engine.readers.held_clients import by_client
 from analysis.engine.readers.reading import assigned_values, followed, function_name, function_text, text_before
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -82,6 +84,16 @@ _UNPACKS = frozenset(
     "gzip.decompress zlib.decompress bz2.decompress lzma.decompress brotli.decompress zstandard.decompress".split()
 )
 _GIVEN = re.compile(r"(?:\s*,\s*\w+)?\s*:?=\s*")
+_GIVEN_WITH_OTHERS = re.compile(r"(?:\s*,\s*\w+){2}\s*:?=\s*")
+_FORM_FILE = re.compile(r"[\w.]+(?:\(\))?\.FormFile\(")
+_OPENED = re.compile(r"(\w+)\.Open\(\)")
+_UNPACKING = re.compile(r"\bnew\s+(?:GZIP|GzipCompressor|Inflater|Zip|BZip2Compressor|Zstd|Brotli)InputStream\(")
+_UNZIPS = re.compile(r"(?:node:)?zlib(?:/promises)?\.(?:gunzip|unzip|inflate|inflateRaw|brotliDecompress)(?:Sync)?$")
+_PROMISIFIED = re.compile(rb"\s*=\s*(?:\w+\.)?promisify\(\s*([\w.]+)\s*\)")
+_SETS_LIMIT = re.compile(rb"(?:[\w.]+\[[\"'])?MAX_CONTENT_LENGTH\b")
+_OF_FLASK = {"limit": "flask"}
+_CLIENT = re.compile(r"(?:requests|httpx|aiohttp)\.")
+_OF_REQUEST = re.compile(r"\s*:\s*(?:Next)?Request\b")
 _FILES = re.compile(r"\brequest\.(?:FILES|files)\b")
 _UPLOAD = re.compile(r"\s*:\s*(?:\w+\.)*UploadFile\b")
 _REQUEST = re.compile(r"\s*:\s*(?:\w+\.)*Request\b")
@@ -102,8 +114,9 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     if _SENDS.search(function_name(call, file)):
         return  # the body is its own
     name = file.text(positional[0])
-    is_open = _BODY.search(name) or _is_unpacked(name, call, file)
-    is_sent = _is_sent(name, call, file)
+    is_upload = _is_upload_of_go(name, call, file)
+    is_open = is_upload or _BODY.search(name) or _is_unpacked(name, call, file)
+    is_sent = is_upload or _is_sent(name, call, file)
     if is_open and (is_sent or not _says_what_failed(call, file)) and not LIMITED.search(function_text(call, file)):
         yield file.mark(
             RULE.id,
@@ -112,6 +125,22 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
             confidence="" if is_sent else "low",
             suggestion="Read through `http.MaxBytesReader` or `io.LimitReader`.",
         )
+
+
+def _is_upload_of_go(name: str, call: Node, file: SourceFile) -> bool:
+    """Whether a name stands for a file of a form: `file, _, err := r.FormFile("x")`, or what its header opens."""
+    if not name.isidentifier() or not file.mentions(b"FormFile("):
+        return False
+    before = text_before(call, file)
+    if any(_FORM_FILE.match(before, each.end()) for each in followed(name, before, _GIVEN_WITH_OTHERS, "_.")):
+        return True
+    opened = (_OPENED.match(before, each.end()) for each in followed(name, before, _GIVEN, "_."))
+    return any(
+        _FORM_FILE.match(before, given.end()) is not None
+        for header in opened
+        if header is not None
+        for given in followed(header[1], before, _GIVEN, "_.")
+    )
 
 
 def _is_sent(name: str, call: Node, file: SourceFile) -> bool:
@@ -153,6 +182,12 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             f"`{callee}` unpacks everything at once: few bytes may become many",
             suggestion="Unpack in pieces with a decompressor object and stop at a limit.",
         )
+    if callee == "flask.request.get_data":
+        if not LIMITED.search(function_text(call, file)):
+            suggestion = "Set `MAX_CONTENT_LENGTH`, or read the stream in chunks."
+            message = "`request.get_data()` brings the whole body into memory"
+            yield file.mark(RULE.id, call, message, suggestion=suggestion, data=_OF_FLASK)
+        return
     if file.arguments(call)[0] or not callee.endswith((".read", ".body")):
         return
     name = _WITHIN.sub("", callee.rpartition(".")[0])
@@ -164,7 +199,13 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
             call,
             f"`{callee}()` brings the whole upload into memory",
             suggestion="Read it in chunks and stop at a limit.",
+            data=_OF_FLASK if callee.startswith("flask.") else None,
         )
+
+
+def look_at_limit(assignment: Node, file: SourceFile) -> Iterator[Mark]:
+    """Flask: `app.config["MAX_CONTENT_LENGTH"] = 2 ** 20`, noted for `judge`."""
+    yield file.mark(RULE.id, assignment, "", data={"sets": "flask"})
 
 
 def _is_upload(name: str, call: Node, text: str, file: SourceFile) -> bool:
@@ -181,8 +222,9 @@ def _is_upload(name: str, call: Node, text: str, file: SourceFile) -> bool:
 def look_at_answer(call: Node, file: SourceFile) -> Iterator[Mark]:
     """What is read whole of an address that the request names."""
     answers = answers_of_python if file.language == "python" else answers_of_script
+    data = {"client": file.callee(call)} if is_client_of_others(call, file) else None
     for place, message, suggestion in answers(call, file):
-        yield file.mark(RULE.id, place, message, suggestion=suggestion)
+        yield file.mark(RULE.id, place, message, suggestion=suggestion, data=data)
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -200,6 +242,30 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, suggestion="Give it `limits: { fileSize }`.", data={"form": "setting"})
 
 
+def look_at_unpacking(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script: `await gunzip(packed)`, also under a name that `promisify` gives it, without `maxOutputLength`."""
+    callee = file.callee(call)
+    if not file.mentions(b"zlib") or b"maxOutputLength" in file.source[call.start_byte : call.end_byte]:
+        return
+    if callee.isidentifier():
+        named = next(followed(callee.encode(), file.source, _PROMISIFIED, b"_.$"), None)
+        callee = file.resolve(named[1].decode()) if named is not None else callee
+    if _UNZIPS.match(callee) is not None and not LIMITED.search(function_text(call, file)):
+        message = f"`{callee}` unpacks everything at once: few bytes may become many"
+        yield file.mark(RULE.id, call, message, suggestion="Give it `maxOutputLength`, or unpack a stream.")
+
+
+def look_at_body(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Script: `await request.arrayBuffer()` of a request that a server is given, which no parser has limited."""
+    receiver, _, method = file.callee(call).rpartition(".")
+    if not receiver.isidentifier() or file.arguments(call)[0]:
+        return
+    text = function_text(call, file)
+    if next(followed(receiver, text, _OF_REQUEST, "_.$"), None) is not None and not LIMITED.search(text):
+        message = f"`{receiver}.{method}()` brings the whole body into memory"
+        yield file.mark(RULE.id, call, message, suggestion="Read `body` as a stream and stop at a limit.")
+
+
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     name = file.callee(call).rpartition(".")[0]
     text = function_text(call, file)
@@ -207,7 +273,10 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     written = file.text(call)
     is_stream = "getInputStream()" in written and _SENT.search(text) is not None
-    if is_stream or (name.isidentifier() and re.search(rf"\bMultipartFile\s+{name}\b", text)):
+    if name.isidentifier() and _SENT.search(text) and re.search(rf"\b{name}\s*=\s*{_UNPACKING.pattern}", text):
+        message = f"`{written.split(chr(10))[0]}` unpacks everything at once: few bytes may become many"
+        yield file.mark(RULE.id, call, message, suggestion="Read it in pieces and stop at a limit.")
+    elif is_stream or (name.isidentifier() and re.search(rf"\bMultipartFile\s+{name}\b", text)):
         message = f"`{written.split(chr(10))[0]}` brings the whole upload into memory"
         yield file.mark(RULE.id, call, message, suggestion="Stream it (`getInputStream`) and check its size first.")
 
@@ -220,6 +289,11 @@ def _limits_all(facts: FileFacts) -> bool:
     )
 
 
+def _limits_flask(facts: FileFacts) -> bool:
+    """Whether a file of Python sets how long the bodies of Flask may be."""
+    return any(mark.rule == RULE.id and "sets" in mark.data for mark in facts.marks)
+
+
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """What a request can send; a tool reads what its user gives it."""
     if place.kind is not FileKind.SOURCE or runs_by_hand(codebase, place.path) or _HELPERS.search(place.path):
@@ -227,16 +301,24 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_sent = mark.confidence != "low"  # and no answer of a service
     if is_sent and place.facts.language == "go" and any(codebase.summaries(_limits_all).values()):
         return None  # a handler around all others
-    return place.finding(mark) if mark.data or place.in_request_path else None
+    if "sets" in mark.data or ("limit" in mark.data and any(codebase.summaries(_limits_flask).values())):
+        return None
+    if "client" in mark.data and not _CLIENT.match(by_client(mark.data["client"], place.path, codebase)):
+        return None
+    return place.finding(mark) if mark.data.get("form") or place.in_request_path else None
 
 
 _LIMITING = frozenset({"net/http.MaxBytesReader", "net/http.MaxBytesHandler"})
 
+_UNZIP_NAMES = frozenset({"gunzipSync", "unzipSync", "inflateSync", "inflateRawSync", "brotliDecompressSync"})
 WATCHES = (
     Watch("call", look_at_go, GO, names=frozenset({"ReadAll"})),
-    Watch("call", look_at_python, PYTHON, names=frozenset({"read", "body", "decompress"})),
+    Watch("call", look_at_python, PYTHON, names=frozenset({"read", "body", "decompress", "get_data"})),
+    Watch("assignment", look_at_limit, PYTHON, starts=_SETS_LIMIT),
     Watch("call", look_at_answer, PYTHON, names=PYTHON_CALLS),
     Watch("call", look_at_answer, SCRIPT, names=SCRIPT_CALLS),
+    Watch("call", look_at_unpacking, SCRIPT, names=_UNZIP_NAMES, endings=("unzip", "nflate", "ecompress")),
+    Watch("call", look_at_body, SCRIPT, names=frozenset({"arrayBuffer", "blob", "bytes"})),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"multer"}), endings=("Interceptor",)),
     Watch("call", look_at_java, JAVA, names=frozenset({"getBytes", "readAllBytes", "toByteArray"})),
 )

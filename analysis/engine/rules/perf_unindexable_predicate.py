@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 
 from analysis.engine.codebase import Codebase
+from analysis.engine.facts import Filter
 from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.readers.bounds import grows
 from analysis.engine.rules.perf_n_plus_one_query import size_of
-from analysis.engine.schemas import Schema
+from analysis.engine.schemas import KEYS, Schema
 
 RULE = Rule(
     id="perf-unindexable-predicate",
@@ -116,13 +117,28 @@ def _finds_few(column: str, schema: Schema) -> bool:
     return schema.finds_few(column) or (relation is not None and relation.kind == "to_many")
 
 
+def _is_served(condition: Filter, schema: Schema) -> bool:
+    """Whether an index of another kind serves the condition. What a function makes of a text is ordered by how it
+    begins, too."""
+    if condition.operator == "function":
+        return schema.finds_computed(condition.column)
+    return schema.finds_inside(condition.column)
+
+
 def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
     if site.query.order and site.query.order[0].lower().removesuffix("()") in _RANDOM and not site.is_narrowed:
         fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
         return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:
-        known = each.column in schema.columns and each.column not in schema.searchable
-        is_contained = each.operator == "contains" and known and _CONTAINERS.search(schema.columns[each.column].type)
+        # A key that the model does not write out is one, too.
+        known = each.column in schema.columns or (each.operator == "excluded" and each.column in KEYS)
+        known = known and not _is_served(each, schema)
+        is_contained = (
+            each.operator == "contains"
+            and known
+            and each.column in schema.columns
+            and _CONTAINERS.search(schema.columns[each.column].type)
+        )
         if each.operator in _SAID and known and not is_contained:
             message = _SAID[each.operator].format(column=f"{schema.name}.{each.column}")
             return message + size_of(site), _ADVICE[each.operator].format(column=f"{site.table}.{each.column}")

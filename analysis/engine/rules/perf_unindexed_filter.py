@@ -58,9 +58,11 @@ def by_key(key):
 
 _SEARCHES = frozenset({"eq", "in", "range", "like"})
 _FEW_VALUES = frozenset({"BooleanField", "NullBooleanField", "Boolean", "bool", "boolean", "BOOLEAN"})
+_FLAGS = frozenset(each.lower() for each in _FEW_VALUES)
 _FEW_NAMES = frozenset({"country", "country_code", "currency", "language", "language_code", "format", "size", "role"})
 _NOT_COLUMNS = frozenset({"JSONField", "ArrayField", "Json", "JSON", "JSONB", "GeneratedField", "TextField"})
 _BARE_KEYS = frozenset({"sqlalchemy", "typeorm", "prisma", "drizzle"})
+_OF_POSTGRESQL = re.compile(r"(?i)(?:big|small)?serial\b|timestamptz\b|jsonb\b|bytea\b|int[48]\b")
 _CHANGELOG = re.compile(
     r"(?i)(?:liquibase|change-?log)[^/]*(?:/[^/]+)*\.(?:xml|ya?ml)$"
 )  # says of indexes what nobody reads here
@@ -109,14 +111,25 @@ def _joins(column: str, schema: Schema) -> bool:
 
 def _is_bare_key(column: str, schema: Schema) -> bool:
     """Whether the column is a foreign key for which the ORM builds no index: PostgreSQL has none of its own."""
-    is_bare = schema.entry.model.orm in _BARE_KEYS and column in schema.columns
+    orm = schema.entry.model.orm
+    is_bare = (orm in _BARE_KEYS or (orm == "ddl" and _is_of_postgresql(schema))) and column in schema.columns
     return is_bare and schema.is_foreign_key(column) and not schema.is_indexed(column)
+
+
+def _is_of_postgresql(schema: Schema) -> bool:
+    """Whether a table that SQL makes is one of PostgreSQL, by the types of its columns."""
+    return any(map(_OF_POSTGRESQL.match, (each.type for each in schema.columns.values())))
 
 
 def _reads_all(site: QuerySite) -> bool:
     """Whether a sum or a maximum over a span of time or numbers reads most rows anyway."""
     query = site.query
     return query.operation == "aggregate" and all(each.operator == "range" for each in query.filters)
+
+
+def _is_flag_column(name: str, schema: Schema) -> bool:
+    column = schema.columns.get(name)
+    return column is not None and column.type.lower() in _FLAGS and not schema.is_indexed(name)
 
 
 def _has_few_values(name: str, schema: Schema) -> bool:
@@ -148,6 +161,9 @@ def _searched(site: QuerySite, schema: Schema) -> Iterator[str]:
         if _is_plain(first, schema) and not schema.is_indexed(first):
             yield first
     yield from (name for name in wanted if _has_few_values(name, schema))
+    if is_large(site.volume):  # a flag is always compared with a value that is written out
+        written = (each.column for each in site.query.filters if each.constant and each.operator == "eq")
+        yield from (name for name in written if _is_flag_column(name, schema))
 
 
 def _is_searched(condition: Filter) -> bool:

@@ -10,7 +10,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, 
 from analysis.engine.names import MADE_UP, runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.queries import Queries, QuerySite
-from analysis.engine.readers.loop_calls import goes_through_one, rounds_of
+from analysis.engine.readers.loop_calls import goes_through_few, rounds_of
 from analysis.engine.readers.sizes import Size
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.rules.perf_n_plus_one_query import ONE_ROUND, RARELY, goes_on, rounds, size_of
@@ -152,7 +152,7 @@ def _finding(
 ) -> Iterator[Finding]:
     loop, query = site.loop, site.query
     driver = queries.driver(site.path, loop) if loop is not None else None
-    if loop is not None and goes_through_one(loop, driver):
+    if loop is not None and goes_through_few(loop, driver):
         return
     confidence = _confidence(site, driver, codebase)
     if confidence is None:

@@ -86,7 +86,10 @@ _BLOCKING_METHODS = {  # what made or annotates the receiver, to the methods of 
     "psycopg.Connection": _CURSOR,
     "concurrent.futures.Future": frozenset({"result"}),
     "subprocess.Popen": frozenset({"communicate", "wait"}),
-    "socket.socket": frozenset({"connect", "recv", "send", "sendall", "accept"}),
+    **dict.fromkeys(
+        ("socket.socket", "socket.create_connection"),
+        frozenset({"connect", "recv", "recv_into", "recvfrom", "send", "sendall", "accept"}),
+    ),
 }
 _METHODS = frozenset().union(*_BLOCKING_METHODS.values())
 _LOCAL_FILES = frozenset({"open", "io.open", "io.open_code", "os.fdopen"})

@@ -11,9 +11,13 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
+from analysis.engine.readers.go_clients import CONNECTING_LIBRARIES, CONNECTS, connects_for_ever
 from analysis.engine.readers.go_pools import OPENS, without_limit
 from analysis.engine.readers.go_results import helps_tests
-from analysis.engine.readers.reading import assigned_values, declarations, followed, function_name, function_text
+from analysis.engine.readers.grpc_stubs import calls_without_deadline
+from analysis.engine.readers.java_clients import unlimited_client
+from analysis.engine.readers.python_waits import waits_for_another
+from analysis.engine.readers.reading import assigned_values, declarations, function_name, function_text, given_values
 from analysis.engine.readers.transactions import typed
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -94,23 +98,18 @@ _SCRIPT = {  # to the option that limits it
     "pg.Pool": "`connectionTimeoutMillis` or `query_timeout`",
     "pg.Client": "`connectionTimeoutMillis` or `query_timeout`",
     "mongodb.MongoClient": "`socketTimeoutMS`",
+    "mongoose.connect": "`socketTimeoutMS`",
+    "mongoose.createConnection": "`socketTimeoutMS`",
     "ioredis": "`commandTimeout`",
     "ioredis.Redis": "`commandTimeout`",
     "amqplib.connect": "`timeout`",
 }
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _UNKNOWN_OPTIONS = _UNKNOWN | {"member_expression"}
-_PYTHON_WAITS = re.compile(r"(?i)(^|[._])\w*(queue|fut|future)\.(get|result)$")
-_QUEUE_MADE = re.compile(rb"\s*(?::[^=\n]{1,60})?=\s*([\w.]+)\(")
-_QUEUES = re.compile(r"^(?:queue|multiprocessing)\.\w*Queue$")
 _JAVA_WAITS = re.compile(r"(^|\.)(\w*[fF]uture|\w*[lL]atch)(\(\))?\.(get|join|await)$")
 # Of an executor, of `HttpClient`, of `CompletableFuture`.
 _GIVES_FUTURE = re.compile(r"\.(?:submit|sendAsync|supplyAsync|runAsync)\(\)(?:\.\w+\(\))*$")
 _SENDS = re.compile(r"kafka(?:Template|Producer)\.")
-_STUB = re.compile(rb"\b\w+BlockingStub\s+(\w+)\s*[;=,)]")
-_CALLED = re.compile(rb"\.(\w+)\(")
-_OF_STUB = re.compile(rb"with[A-Z]|get(?:Channel|CallOptions)$")
-_DEADLINE_FOR_ALL = re.compile(rb"newBlockingStub\([^;]*\.withDeadline|\bwithInterceptors\(")
 _WAITED_FOR = re.compile(rb"\b(?:Future|CompletableFuture|CountDownLatch|CyclicBarrier)(?:<[^;(){}\n]*>)?\s+\Z")
 _BLOCKING_QUEUE = re.compile(rb"\b\w*Blocking(?:Queue|Deque)(?:<[^;(){}\n]*>)?\s+\Z")
 _ENDS = re.compile(r"(?i)(?:^|\.)_*(?:a?close|shutdown|stop|join|terminate|dispose|a?exit|drain|wait)\w*$")
@@ -144,6 +143,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional, keywords = file.arguments(call)
     if "**" in keywords or any(each.type == "list_splat" for each in positional) or _LIMIT.search(file.text(call)):
         return
+    if "connection_pool" in keywords or any(map(_LIMIT.search, _held_texts(positional[:1], file))):
+        return
     if 0 <= position < len(positional):
         return
     if callee in _ENGINES and (_is_limited_engine(keywords, file) or _ends_with_its_function(call, file)):
@@ -161,6 +162,13 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         severity = "info" if is_given or is_limited else ""
         confidence = "low" if is_address or is_limited else ""
         yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence)
+
+
+def _held_texts(given: list[Node], file: SourceFile) -> list[str]:
+    """What the function, or else the file, gives the names among the arguments, as text."""
+    names = [each for each in given if each.type == "identifier"]
+    values = [assigned_values(file.text(each), each, file) or given_values(file.text(each), file) for each in names]
+    return [file.text(value) for each in values for value in each]
 
 
 def _is_limited_engine(keywords: dict[str, Node], file: SourceFile) -> bool:
@@ -210,23 +218,13 @@ def look_at_waiting(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: `queue.get()` and `future.result()` without limit, where a request waits."""
     callee = file.callee(call)
     positional, keywords = file.arguments(call)
-    if positional or keywords or not (_PYTHON_WAITS.search(callee) or _is_queue_of(callee, file)):
+    if positional or keywords or not waits_for_another(callee, call, file):
         return
     before = function_text(call, file)
-    if _ENDS.search(function_name(call, file)):
-        return  # closing waits for what is under way
     if "as_completed" in before or ".done()" in before or (file.in_async(call) and callee.endswith(".get")):
         return
-    yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
-
-
-def _is_queue_of(callee: str, file: SourceFile) -> bool:
-    """Whether the file makes a queue of threads or processes under the name that `get` is called on."""
-    receiver, _, method = callee.rpartition(".")
-    if method != "get" or not (file.mentions(b"queue") or file.mentions(b"multiprocessing")):
-        return False
-    made = followed(receiver.encode(), file.source, _QUEUE_MADE, b"_.")
-    return any(_QUEUES.match(file.resolve(each[1].decode())) for each in made)
+    data = {"only": "request"} | ({"ends": "1"} if _ENDS.search(function_name(call, file)) else {})
+    yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data=data)
 
 
 def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -254,6 +252,13 @@ def look_at_go_pool(call: Node, file: SourceFile) -> Iterator[Mark]:
         fix = "connect_timeout" if driver == "postgres" else "timeout=5s&readTimeout=30s&writeTimeout=30s"
         message = f"The pool of `{driver}` has no time limit in its address: a silent server holds whoever asks"
         yield file.mark(RULE.id, call, message, suggestion=f"Set `{fix}` in the address.")
+
+
+def look_at_go_client(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """Clients of Redis, MongoDB and gRPC that connect, or read, as long as it takes."""
+    built = connects_for_ever(call, file)
+    if built is not None:
+        yield file.mark(RULE.id, call, built.message, confidence=built.confidence, suggestion=built.suggestion)
 
 
 def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
@@ -298,6 +303,21 @@ def _listens_here(literal: Node, file: SourceFile) -> bool:
     return f"{name}.Serve(" in text and f"{name}.ListenAndServe" not in text
 
 
+def look_at_stub(root: Node, file: SourceFile) -> Iterator[Mark]:
+    """Calls on a stub of gRPC, which waits for ever unless each call is given a deadline."""
+    advice = "Give the call a deadline (`context.WithTimeout`, `stub.withDeadlineAfter(…)`, `timeout=`)."
+    for node, name in calls_without_deadline(root, file):
+        message = f"`{name}` has no deadline: a silent server holds its caller"
+        yield file.mark(RULE.id, node, message, suggestion=advice)
+
+
+def look_at_java_client(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`MongoClients.create("mongodb://rows")`, and `consumer.poll(Duration.ofMillis(Long.MAX_VALUE))`."""
+    message = unlimited_client(call, file)
+    if message:
+        yield file.mark(RULE.id, call, message)
+
+
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`future.get()` and `latch.await()` without limit, where a request waits."""
     callee = file.callee(call)
@@ -318,18 +338,6 @@ def _is_sent(receiver: str, file: SourceFile) -> bool:
     if _GIVES_FUTURE.search(receiver) is not None:
         return True
     return receiver.endswith(".send()") and _SENDS.match(typed(receiver.removesuffix("()"), file)) is not None
-
-
-def look_at_stub(root: Node, file: SourceFile) -> Iterator[Mark]:
-    """Java: calls on a blocking stub of gRPC, which waits for ever unless each call is given a deadline."""
-    if _DEADLINE_FOR_ALL.search(file.source):
-        return
-    for name in sorted({each[1] for each in _STUB.finditer(file.source)}):
-        for called in followed(name, file.source, _CALLED, b"_"):
-            node = root.descendant_for_byte_range(called.start() - len(name), called.end())
-            if node is not None and node.type == "method_invocation" and not _OF_STUB.match(called[1]):
-                message = f"`{name.decode()}.{called[1].decode()}` has no deadline: a silent server holds its caller"
-                yield file.mark(RULE.id, node, message, suggestion="Call it on `stub.withDeadlineAfter(…)`.")
 
 
 def _is_declared_to_wait(receiver: str, method: str, file: SourceFile) -> bool:
@@ -363,6 +371,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """Waiting is the business of workers. Who runs a script sees it hang; a server there is worth knowing."""
     if mark.data.get("only") == "request" and not place.in_request_path:
         return None
+    if "ends" in mark.data and not place.in_handler:
+        return None  # closing waits for what is under way
     if place.kind is FileKind.SCRIPT and place.facts.language != "go":
         return None
     if place.kind is FileKind.SCRIPT:
@@ -384,6 +394,10 @@ WATCHES = (
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
     Watch("call", look_at_go_pool, GO, needs=(b'"mysql"', b'"postgres"', b"driver/mysql"), names=OPENS),
     Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),
+    Watch("call", look_at_go_client, GO, needs=CONNECTING_LIBRARIES, names=CONNECTS),
     Watch("program", look_at_stub, JAVA, needs=(b"BlockingStub",)),
+    Watch("module", look_at_stub, PYTHON, needs=(b"_pb2_grpc",)),
+    Watch("source_file", look_at_stub, GO, needs=(b"context.Background()", b"context.TODO()")),
+    Watch("call", look_at_java_client, JAVA, needs=(b"mongodb", b"kafka"), names=frozenset({"create", "poll"})),
     Watch("call", look_at_java, JAVA, names=frozenset({"get", "join", "await", "take"})),
 )

@@ -75,6 +75,8 @@ _WITHOUT = {
 _CONNECTS_AT_ONCE = re.compile(r"net\.Dial\(\s*\"(?:udp|unix|ip)")
 _DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
 _HANDLE = re.compile(r"(?:^|\.)(?:(?P<known>db|DB|tx|conn|stmt)|(?P<named>\w+))\.\w+$")
+_FIELD = re.compile(r"[a-z]\w*(?:\.\w+)+")
+_OF_SQL = re.compile(r"\*?sqlx?\.(?:DB|Tx|Conn|Stmt)")
 _OF_A_HANDLE = re.compile(rb"[ \t]+\*(?:sql|sqlx)\.(?:DB|Tx|Conn|Stmt)\b")
 _ON_ITS_OWN = re.compile(
     r"(?i)(?:^|\.)(?:start|run|loop|work|serve|consume|poll|watch|new[A-Z_]|open|connect|init|setup|must|migrate)"
@@ -113,7 +115,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         r"WithContext\(|\.Do\(ctx|\(ctx, [\w., ]*req", text_after(call, file), re.IGNORECASE
     ):
         yield _without(call, callee.rpartition("/")[2], _WITHOUT[callee], given, file)
-    elif _is_of_sql(callee, file) and not _takes_context(call, file):
+    elif (_is_of_sql(callee, file) or _field_asked(callee, file)) and not _takes_context(call, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context"
         yield _without(call, callee, better, given, file)
@@ -163,6 +165,16 @@ def _is_of_sql(callee: str, file: SourceFile) -> bool:
     return next(followed(handle["named"].encode(), file.source, _OF_A_HANDLE, b"_."), None) is not None
 
 
+def _field_asked(callee: str, file: SourceFile) -> str:
+    """The field that a method of `database/sql` may be called on in a file that does not import it, `h.db`: `judge`
+    knows its type."""
+    receiver, _, method = callee.rpartition(".")
+    imported = file.bindings.values()
+    if method not in _DATABASE or not _FIELD.fullmatch(receiver) or "database/sql" in imported:
+        return ""
+    return receiver if receiver.partition(".")[0] not in file.bindings else ""
+
+
 def _takes_context(call: Node, file: SourceFile) -> bool:
     """Whether the method is given a context first: drivers of other databases have no form without one."""
     first = next(iter(file.arguments(call)[0]), None)
@@ -175,7 +187,7 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
     if callee in _WITHOUT:
         if not re.search(r"WithContext\(|\.Do\(ctx", text_after(call, file)):
             better = _WITHOUT[callee]
-    elif _is_of_sql(callee, file) and not _takes_context(call, file):
+    elif (_is_of_sql(callee, file) or _field_asked(callee, file)) and not _takes_context(call, file):
         method = callee.rpartition(".")[2]
         better = "BeginTx" if method == "Begin" else method + "Context" if method in _DATABASE else ""
     name = function_name(call, file).rpartition(".")[2]
@@ -186,7 +198,7 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
             f"`{callee.rpartition('/')[2]}` runs on when the request that it works for is cancelled",
             confidence="medium",
             suggestion=f"Give the function a context and use `{better}`.",
-            data={"only": "request"},
+            data={"only": "request"} | _asked(callee, file),
         )
 
 
@@ -203,6 +215,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A function without a context counts where a request comes through it and waits for it."""
     if "only" in mark.data and (not place.in_request_path or _ON_ITS_OWN.search(place.function.name)):
         return None  # what a handler starts goes on without it
+    if "field" in mark.data and not _OF_SQL.fullmatch(
+        codebase.calls.type_of(place.path, place.function, mark.data["field"])
+    ):
+        return None
     if "called" in mark.data and not _wants_context(mark.data["called"], place, codebase):
         return None
     return place.finding(mark)
@@ -265,12 +281,18 @@ def _fresh(call: Node, callee: str, given: str, file: SourceFile) -> Iterator[Ma
     yield file.mark(RULE.id, call, message, confidence=confidence)
 
 
+def _asked(callee: str, file: SourceFile) -> dict[str, str]:
+    field = _field_asked(callee, file)
+    return {"field": field} if field else {}
+
+
 def _without(call: Node, callee: str, better: str, given: str, file: SourceFile) -> Mark:
     return file.mark(
         RULE.id,
         call,
         f"`{callee}` runs on when `{given}` is cancelled",
         suggestion=f"Use `{better}` with `{given}`.",
+        data=_asked(callee, file),
     )
 
 

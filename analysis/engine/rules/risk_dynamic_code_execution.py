@@ -91,6 +91,8 @@ _READ = re.compile(r"(\w+)\.read\(\)")
 _FIXED = r"(?:os\.path\.join\([^()\n]*?)?(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])\s*[,)]"
 _READS_FIXED = re.compile(rf"open\(\s*{_FIXED}[^\n]*\.read\(\)$")
 _OPENED = re.compile(rf"\bwith\s+open\(\s*{_FIXED}[^\n]*?\bas\s+(\w+)\s*:")
+_COMPILES = re.compile(r"compile\(.*[\"']exec[\"']", re.DOTALL)
+_WRITES = r"\bwrite\w*\([^;\n]*\b{0}\b"
 _OF_A_FILE = re.compile(r"^(?!.*(?i:request|upload)).*\.read(?:_text|_bytes)?\(\)$|^new (?:\w+\.)*FileReader\(")
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _OF_A_PAGE = re.compile(rb"\bdocument\.(?:create(?:Element|Event)|getElement|querySelector|addEventListener|write)")
@@ -209,6 +211,8 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script is run by those who could type the command themselves."""
     is_shell = mark.data.get("form") == "shell"
+    if place.kind is FileKind.SCRIPT and "written" in mark.data:
+        return None  # a generator tries what it makes
     if place.kind is FileKind.SCRIPT or (is_shell and _OF_THE_BUILD.search(place.path)):
         return None if is_shell else place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if not is_shell and mark.severity == "" and place.facts.language in SCRIPT and runs_in_browsers(place):
@@ -274,11 +278,22 @@ def _open_code(call: Node, name: str, argument: Node, said: str, file: SourceFil
     is_page = file.language in SCRIPT and _OF_A_PAGE.search(file.source) and not file.mentions(b"require(")
     severity = "warning" if is_page else ""  # there it has the rights of its visitor
     message = f"`{name}` runs whatever {said} says"
-    return file.mark(RULE.id, call, message, severity=severity, suggestion=_PARSE.get(file.language, ""))
+    data = {"written": "1"} if _is_written(argument, file) else None
+    return file.mark(RULE.id, call, message, severity=severity, suggestion=_PARSE.get(file.language, ""), data=data)
+
+
+def _is_written(code: Node, file: SourceFile) -> bool:
+    """Whether the file also writes the text into a file, as those do that make code."""
+    if code.type != "identifier" or not file.mentions(b"write"):
+        return False
+    written = _WRITES.format(re.escape(file.text(code)))
+    return re.search(written.encode(), file.source) is not None
 
 
 def _is_compiled_here(argument: Node, file: SourceFile) -> bool:
-    """Whether a local name holds what the function compiled itself."""
+    """Whether a local name holds what the function compiled itself, or it is compiled on the spot."""
+    if _COMPILES.match(file.text(argument)):
+        return True
     values = assigned_values(file.text(argument), argument, file) if argument.type == "identifier" else []
     return bool(values) and all(file.text(value).startswith("compile(") for value in values)
 

@@ -14,6 +14,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.go_http_clients import Limits, is_of_a_socket, limits_of
 from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.http_clients import call_on_client, session_of
 from analysis.engine.readers.java_requests import has_limit_near, is_unlimited_request
@@ -83,6 +84,11 @@ _NODE_CALLS = frozenset(f"{library}.{verb}" for library in ("http", "https") for
 _OWN_ORIGIN = re.compile(rb"(?:[\w.]+)\(\s*[\"'`]/(?!/)")
 _RACED = re.compile(rb"Promise\.race\(\s*\[\s*(?:await\s+)?\Z")
 _NO_BODY = frozenset({"get", "delete", "head", "options"})  # axios takes its options second here, third elsewhere
+_OWN_FETCH = re.compile(
+    rb"\b(?:const|let|var)\s+fetch\s*(?::[^=\n]+)?=\s*(?:async\s*)?(?:\(|\w+\s*=>|function\b)"
+    rb"|^[ \t]+(?:async\s+)?function\s+fetch\(",
+    re.MULTILINE,
+)
 _BROWSER = re.compile(
     rb"\b(window|document|localStorage|useState|useEffect|XMLHttpRequest|requestAnimationFrame)\b|['\"]use client['\"]"
 )
@@ -101,14 +107,6 @@ _ENDLESS_CONTEXT = re.compile(r"WithContext\(\s*context\.(?:Background|TODO)\(\)
 _SETS_DEADLINES = re.compile(r"(?:^|\.)(?:WithTimeout|WithDeadline|TimeoutHandler|Timeout)$")
 _OPTIONS = re.compile(r"(?i)opt|conf|param|settings")
 _JAVA_NAMES = frozenset({"newHttpClient", "newBuilder", "openStream", "openConnection", "RestTemplate"})
-_GO_LIMITED = re.compile(
-    rb"(?<!\b[dD][bB]\.)(?<!\btx\.)WithContext\(|\bResponseHeaderTimeout:|\b\w*[cC]lient\.Timeout\s*="
-)
-_HAS_DEADLINES = re.compile(rb"\bcontext\.With(?:Timeout|Deadline)\(")  # which may be those of the requests
-_GO_LOCAL = re.compile(rb"\n\s*(?:var\s+)?\w+\s*:?=\s*&?\Z")  # the literal that a variable is given
-_GO_NAMED = re.compile(rb"\b(\w+)\s*(?::?=|:)\s*&?\Z")  # a variable, or a field of what is made
-_OF_A_SOCKET = re.compile(rb"(?i)websocket\.?\w*\{[^{}]*HTTPClient:\s*&?\Z")
-_MADE_ELSEWHERE = re.compile(r"\bTransport:\s*(?:\w+\.)?[Nn]ew\w*\(")  # where its limits may stand
 _GO_CALLS = frozenset({"net/http." + verb for verb in ("Get", "Post", "PostForm", "Head")})
 
 
@@ -198,27 +196,17 @@ def look_at_go_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     name, body = literal.child_by_field_name("type"), literal.child_by_field_name("body")
     if name is None or body is None or file.resolve(file.text(name)) != "net/http.Client":
         return
-    if _OF_A_SOCKET.search(file.source, max(0, literal.start_byte - 160), literal.start_byte):
+    if is_of_a_socket(literal, file):
         return  # stays open on purpose
-    is_local = _GO_LOCAL.search(file.source, max(0, literal.start_byte - 60), literal.start_byte) is not None
-    near = function_text(literal, file).encode() if is_local else file.source
-    is_limited = _GO_LIMITED.search(near) is not None and not _is_asked_without_context(literal, near, file)
-    if "Timeout" not in file.text(body) and not is_limited:
+    limits = limits_of(literal, file)
+    if "Timeout" not in file.text(body) and limits is not Limits.SET:
         yield file.mark(
             RULE.id,
             literal,
             "This `http.Client` has no `Timeout`",
-            confidence="low" if _MADE_ELSEWHERE.search(file.text(body)) or _HAS_DEADLINES.search(near) else "medium",
+            confidence="low" if limits is Limits.POSSIBLE else "medium",
             suggestion="Set `Timeout` on the client, or give every request a context with a deadline.",
         )
-
-
-def _is_asked_without_context(literal: Node, near: bytes, file: SourceFile) -> bool:
-    """Whether requests are made by the methods of the client, which take no context, so that none has a deadline."""
-    named = _GO_NAMED.search(file.source, max(0, literal.start_byte - 60), literal.start_byte)
-    if named is None or re.search(rb"\b" + named[1] + rb"\.Timeout\s*=", near) is not None:
-        return False
-    return re.search(rb"\b" + named[1] + rb"\.(?:Get|Post|PostForm|Head)\(", near) is not None
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -243,8 +231,13 @@ def _sends(callee: str, file: SourceFile) -> bool:
     """Whether a call is one of `fetch` or of axios itself; an instance of axios is the project's own."""
     library, _, verb = callee.partition(".")
     if library != "axios":
-        return callee in _FETCHES and not (callee == "fetch" and any(each.name == "fetch" for each in file.functions))
+        return callee in _FETCHES and not (callee == "fetch" and _is_own_fetch(file))
     return verb == "create" or (verb in ("", *_VERBS) and file.bindings.get("axios") == "axios")
+
+
+def _is_own_fetch(file: SourceFile) -> bool:
+    """Whether the file declares a function of this name, alone or inside of another one."""
+    return any(each.name == "fetch" for each in file.functions) or _OWN_FETCH.search(file.source) is not None
 
 
 def _runs_in_browser(call: Node, file: SourceFile) -> bool:
@@ -266,7 +259,7 @@ def _is_limited(call: Node, callee: str, file: SourceFile) -> bool:
     if any(each.type == "spread_element" for each in given) or (options is not None and options.type != "object"):
         return True
     text = file.text(options) if options is not None else ""
-    return re.search(r"\b(signal|timeout|dispatcher|agent)\b|\.\.\.", text) is not None
+    return re.search(r"\b(signal|timeout|headersTimeout|bodyTimeout|dispatcher|agent)\b|\.\.\.", text) is not None
 
 
 def _node_call(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:

@@ -13,6 +13,14 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers import lock_sections
 from analysis.engine.readers.held_clients import by_own_client
+from analysis.engine.readers.lock_names import (
+    KEEPS_FILES,
+    is_general,
+    is_named_after,
+    leaves_files_to_another,
+    name_of,
+    says_nothing,
+)
 from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.readers.reading import (
     declarations,
@@ -78,8 +86,6 @@ _MADE_BY = re.compile(r"\s*=(?!=)[^\n]{0,120}")
 _OF_OTHERS = re.compile(
     r"\s*=\s*(?:\w+\.)*(?:\w*File\w*Lock|\w*[rR]edis\w*|InterProcessLock|advisory_lock|flock|cache\.lock)\b"
 )
-_GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
-_PLAIN = re.compile(r"(?i)(?:^|\.)_?(?:lock|r?mutex|mu|mtx|rw_?lock|read_?lock|guard|monitor)(?:\.RLock\(\))?$")
 _OF_A_RESOURCE = re.compile(
     r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat|nonce"
 )
@@ -105,12 +111,12 @@ _REMOTE = re.compile(
     r"(?:get|post|put|patch|delete|head|request|send|do|exchange|(?:get|post)For\w+)$"
 )
 _OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|template|sender|producer|publisher)\w*\.\w+$")
+_VERB_OF_A_CLIENT = re.compile(r"\.(?:(?:get|post|patch|head|options)For\w+|exchange|convertAndSend)$")  # of Spring
 _HTTP_VERBS = (".Do", ".Get", ".Post", ".PostForm", ".Head")  # of Go's own client
 _GORM = re.compile(
     r"(?:^|\.)(?:\w*[dD][bB]|\w*[oO]rm|tx|conn)(?:\.[A-Z]\w*\(\))*"
     r"\.(?:First|Find|Take|Last|Create|Save|Updates?|UpdateColumns?|Delete|Count|Pluck|Scan|Exec)$"
 )
-_OF_A_PAIR = re.compile(r"\.(?:read|write)Lock\(\)$")
 _COLLECTION_TYPE = re.compile(rb"\b\w*(?:Map|List|Set|Queue|Deque|Collection)(?:<[^;=(){}]*>)?\s+\Z")
 _DECLARED_LOCK = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _RELEASES = re.compile(r"\(\)")
@@ -119,7 +125,6 @@ _FILES = "reads or writes a file"
 _DATA = "talks to the database"
 _AWAITED = "is awaited"
 _OWN_DATA = (_FILES, _DATA)  # what a lock over memory may have to keep in step with it
-_KEEPS_FILES = re.compile(r"(?i)file|disk|storage|store|persist|dir(?:lock|ectory)|\bwal|journal|log")
 _GIVES_BACK = re.compile(
     rb"\breturn[ \t]+(?!(?:nil|None|null|false|true|False|True|[eE]rr\w*)\s*(?:;|$)"
     rb"|[^\n]*(?:errors\.New|Errorf)\()[^\n;]+",
@@ -238,7 +243,7 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
     """The first call under the lock that leaves the process. For who starts or ends nobody waits."""
     function = function_name(body, file)
     owner = function.rpartition(".")[0]
-    if _OF_A_RESOURCE.search(_name_of(lock)) or lock_sections.starts_or_ends(function) or file.in_test(body):
+    if _OF_A_RESOURCE.search(name_of(lock)) or lock_sections.starts_or_ends(function) or file.in_test(body):
         return
     for call in within(body):
         if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file):
@@ -253,8 +258,10 @@ def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
     too often is made to wait."""
     name = file.callee(call)
     reads = _what_it_reads(name) or _of_gorm(name, file) or _of_repository(name, file)
-    is_general = _GENERAL.search(_name_of(lock)) is not None or _is_of_memory(lock, file)
-    if reads and (not is_general or (reads == _FILES and _KEEPS_FILES.search(owner))):
+    may_be_for_all = is_general(lock) or _is_of_memory(lock, file)
+    is_left = reads == _FILES and leaves_files_to_another(lock, file)
+    is_of_files = reads == _FILES and KEEPS_FILES.search(owner) is not None
+    if reads and not is_left and (not may_be_for_all or is_of_files):
         reads = ""  # named after what it protects
     if reads and file.language == "go" and _guards_it_alone(lock, name, file):
         reads = ""
@@ -268,18 +275,20 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
     message = (
         f"`{short(file.callee(call).rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
     )
-    data = {"reads": "files"} if words == _FILES else {}
     is_guess = words != _AWAITED
-    says_nothing = _PLAIN.search(_name_of(lock)) is not None
+    if words == _SLEEPS or (words == _FILES and leaves_files_to_another(lock, file)):
+        return file.mark(RULE.id, call, message, confidence="low")
+    data = {"reads": "files"} if words == _FILES else {}
     is_of_memory = _is_of_memory(lock, file)
     if is_guess and lock_sections.is_taken_for_memory(lock, call, file, _is_slow):
-        is_guess = words in (*_OWN_DATA, _SLEEPS, _ASKS)  # who tries again may have to keep the others out
-        if _answers_from_memory(call, start, file) or (words in _OWN_DATA and not says_nothing):
-            data["alone"] = "1"  # of rows and files a name that says anything says enough
+        is_guess = words in (*_OWN_DATA, _ASKS)  # who tries again may have to keep the others out
+        is_for_data = words == _DATA and is_named_after(lock, call, file)
+        if _answers_from_memory(call, start, file) or is_for_data or (words == _FILES and not says_nothing(lock)):
+            data["alone"] = "1"  # of files a name that says anything says enough
     elif (
         is_guess
         and not is_of_memory
-        and (lock_sections.is_seen_whole(lock, file) or (words in _OWN_DATA and not says_nothing))
+        and (lock_sections.is_seen_whole(lock, file) or (words in _OWN_DATA and not says_nothing(lock)))
     ):
         data["alone"] = "1"
     return file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
@@ -291,6 +300,7 @@ def _how_it_leaves(call: Node, file: SourceFile) -> str:
         name = by_own_client(name, file)
     # Asking for the type reads the whole file.
     is_typed = _OF_A_CLIENT.search(name) or (name.endswith(_HTTP_VERBS) and file.mentions(b"http.Client"))
+    is_typed = is_typed or (file.language == "java" and _VERB_OF_A_CLIENT.search(name) is not None)
     return what_it_does(typed(name, file) if is_typed else name, file.language)
 
 
@@ -334,7 +344,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     these by its lock."""
     if "alone" in mark.data:
         return None
-    if "reads" in mark.data and _KEEPS_FILES.search("/".join(PurePosixPath(place.path).parts[-2:])):
+    if "reads" in mark.data and KEEPS_FILES.search("/".join(PurePosixPath(place.path).parts[-2:])):
         return None
     return place.finding(mark)
 
@@ -356,11 +366,6 @@ def _of_repository(callee: str, file: SourceFile) -> str:
     """A method of what Java declares as a repository."""
     asked = _OF_A_FIELD.fullmatch(callee) if file.language == "java" else None
     return _DATA if asked is not None and is_repository(asked[1], file) else ""
-
-
-def _name_of(lock: str) -> str:
-    """What a lock is called, also one of a pair: `lock.writeLock()` is half of `lock`."""
-    return _OF_A_PAIR.sub("", lock)
 
 
 def _is_of_memory(lock: str, file: SourceFile) -> bool:

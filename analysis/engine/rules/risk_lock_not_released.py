@@ -280,7 +280,9 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, confidence="" if _is_declared(receiver, file) else "medium")
     elif not re.search(rf"finally\s*\{{[\s\S]*?{unlock}", rest) and not _is_caught(rest, unlock):
         message = f"`{receiver}` stays locked when something between here and `{release}` throws"
-        yield file.mark(RULE.id, call, message, confidence=_when_it_throws(rest, unlock))
+        confidence = _when_it_throws(rest, unlock)
+        if confidence != "low" or not _is_released_by_each(rest, unlock):
+            yield file.mark(RULE.id, call, message, confidence=confidence)
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -316,8 +318,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _is_released_by_each(rest: str, unlock: str) -> bool:
     """Whether several ways lead out, and each releases right before it."""
-    ways = len(re.findall(r"^\s*(?:return|raise)\b", rest, re.MULTILINE))
-    freed = len(re.findall(rf"{unlock}\)\s*\n\s*(?:return|raise)\b", rest))
+    ways = len(re.findall(r"^\s*(?:return|raise|throw)\b", rest, re.MULTILINE))
+    freed = len(re.findall(rf"{unlock}\)\s*[;\n]\s*(?:return|raise|throw)\b", rest))
     return len(re.findall(unlock, rest)) > 1 and ways == freed
 
 

@@ -57,7 +57,7 @@ def jobs(orders):
 
 _KEEPERS = re.compile(
     r"(^|[._])(append|add|insert|register\w*|connect|submit|Thread|Timer|call_later|call_soon\w*|call_at"
-    r"|add_\w*callback|after|on|bind|add_job|addJob|add_task|enqueue\w*|run_in_executor|start_new_thread|spawn"
+    r"|add_\w*(?:callback|listener|handler|observer|hook)|attach|listen|observe|after|on|bind|add_job|addJob|add_task|enqueue\w*|run_in_executor|start_new_thread|spawn"
     r"|subscribe|start_soon|schedule\w*|defer|push|set_callback|on_commit|create_task|setdefault"
     r"|apply_async|Process)$|\bevery\b.*\.do$"
 )
@@ -112,7 +112,7 @@ def look_at_go(function: Node, file: SourceFile) -> Iterator[Mark]:
     """A function that a goroutine runs, that waits for the end of the function around it, or that is kept."""
     loop = _loop_around(function, file) if file.loops else None
     draft = file.loops[loop] if loop is not None else None
-    if draft is None or not draft.variables or not _runs_later(function, file):
+    if draft is None or not draft.variables or draft.kind == "while" or not _runs_later(function, file):
         return
     before = file.source[draft.node.start_byte : function.start_byte].decode("utf-8", "replace")
     free = tuple(name for name in draft.variables if f"{name} := {name}" not in before)

@@ -17,6 +17,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.reading import followed, short
+from analysis.engine.readers.short_texts import is_short_text
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -63,6 +64,7 @@ _SAMPLE = "abzAZ019_- .,;:/'\"\t\n@#é"
 _LITERAL = re.compile(r"^[rbu]*([\"'`]{3}|[\"'`])(.*)\1$", re.DOTALL)
 _GIVEN = re.compile(rb"\s*(?::[^=\n]+)?=\s*([rRbBuU]{0,2}(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'))\s*;?\s*\n")
 _PUT_TOGETHER = frozenset({"binary_expression", "binary_operator", "concatenated_string", "call_expression", "call"})
+_TESTED = re.compile(rb"\.(?:test|exec)\(\s*([\w.$]+)\s*\)")
 _SCRIPT = re.compile(r"^/(.*)/\w*$", re.DOTALL)
 _CALLS = frozenset({"compile", "match", "search", "fullmatch", "sub", "findall", "finditer", "split"})
 
@@ -82,7 +84,30 @@ def look_at_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     is_raw = text[:2].lower().startswith(("r", "br"))
     pattern = found[2] if is_raw else found[2].replace("\\\\", "\\")
     is_whole = callee.rpartition(".")[2] in ("matches", "fullmatch")  # the end of the text must follow
-    yield from _marked(positional[0], f"(?:{pattern})$" if is_whole else pattern, file, shown=pattern)
+    whole = f"(?:{pattern})$" if is_whole else pattern
+    yield from _marked(positional[0], whole, _subject_of(call, file), file, shown=pattern)
+
+
+def _subject_of(call: Node, file: SourceFile) -> str:
+    """The text that a call matches at once; empty where it only makes the pattern."""
+    positional = file.arguments(call)[0]
+    if file.language == "python":
+        position = 2 if file.callee(call).endswith((".sub", ".subn")) else 1
+        is_made = file.callee(call) == "re.compile" or len(positional) <= position
+        return "" if is_made else file.text(positional[position])
+    receiver = call.child_by_field_name("object") if file.language == "java" else None
+    return file.text(receiver) if receiver is not None else ""
+
+
+def _subject_of_literal(literal: Node, file: SourceFile) -> str:
+    """The text that is matched with a pattern of a script: `/a+/.test(text)`, `text.match(/a+/)`."""
+    above = literal.parent
+    asked = _TESTED.match(file.source, literal.end_byte) if above is not None else None
+    if asked is not None:
+        return asked[1].decode("utf-8", "replace")
+    function = above.parent.child_by_field_name("function") if above is not None and above.parent is not None else None
+    receiver = function.child_by_field_name("object") if function is not None else None
+    return file.text(receiver) if receiver is not None else ""
 
 
 def _named(name: Node, file: SourceFile) -> str:
@@ -94,7 +119,7 @@ def _named(name: Node, file: SourceFile) -> str:
 def look_at_literal(literal: Node, file: SourceFile) -> Iterator[Mark]:
     found = _SCRIPT.match(file.text(literal))
     if found is not None:
-        yield from _marked(literal, found[1], file)
+        yield from _marked(literal, found[1], _subject_of_literal(literal, file), file)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -184,8 +209,8 @@ def _unwrapped(item: tuple[Any, Any]) -> tuple[Any, Any]:
     return item
 
 
-def _marked(node: Node, pattern: str, file: SourceFile, shown: str = "") -> Iterator[Mark]:
-    if backtracks(pattern):
+def _marked(node: Node, pattern: str, subject: str, file: SourceFile, shown: str = "") -> Iterator[Mark]:
+    if backtracks(pattern) and not is_short_text(subject, node, file):
         cost = "time with the square of its length" if file.language == "java" else "exponential time"
         yield file.mark(RULE.id, node, f"`{short(shown or pattern)}` takes {cost} on a text that almost matches")
 

@@ -16,11 +16,19 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers import made_objects
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.cache_contents import is_emptied
-from analysis.engine.readers.cache_keys import are_of_people, given_by_callers, has_few_keys, says_few, says_many
+from analysis.engine.readers.cache_keys import (
+    are_of_one_person,
+    are_of_people,
+    given_by_callers,
+    has_few_keys,
+    says_few,
+    says_many,
+)
 from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.java_beans import has_bean
 from analysis.engine.readers.made_objects import Made
 from analysis.engine.readers.reading import KEY, followed, has_own
+from analysis.engine.readers.thread_locals import left_behind
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -77,6 +85,7 @@ _FILLS_AT_THE_START = re.compile(
 _RUNS = re.compile(
     r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
 )
+_BY = re.compile(r"(?:By[A-Z]|_by_)\w*$")
 _BEFORE_REQUESTS = re.compile(r"(^|/)(?:install|migrate|upgrade)/")
 _STARTS_UP = re.compile(r"^_*(?:init|setup|bootstrap)(?![a-z])")
 _PYTHON_CACHE = re.compile(
@@ -107,21 +116,8 @@ _JAVA_CACHE = re.compile(
     rb"(?:(?:public|private|protected|final|static|volatile)\s+)+(?:java\.util\.)?(?:concurrent\.)?\w*(?:Map"
     rb"|Set|List)<[^;=]*>\s+"
     rb"(?P<name>\w+)\s*=\s*(?:Collections\.synchronized\w+\(\s*)?"
-    rb"(?:new\s+(?!Weak|\w*Reference)\w*(?:HashMap|HashSet|TreeMap|ArrayList|LinkedList)\b|\w*\.newConcurrentMap\()"
-)
-_THREAD_LOCAL = re.compile(
-    rb"(?:(?:public|private|protected|final|static)\s+)*static\s[^;=\n]*\b\w*ThreadLocal<[^;=]*>\s+(?P<name>\w+)\s*="
-    rb"\s*(?:new\s+\w*ThreadLocal\b|\w*ThreadLocal\.with\w+\()"
-)
-# What a thread keeps for its own use, which holds nothing of a request.
-_TOOL = re.compile(
-    rb"ThreadLocal<[^;=]*(?:Random|Format|Builder|Buffer|Digest|Cipher|Mapper|Matcher|Formatter|Kryo|byte\[\])\w*>"
-)
-# In `finally`, or to what was there before: in a field, or in what a setter gives back to its caller.
-_PUT_BACK = (
-    rb"\bfinally\s*\{[^}]*\bNAME\.set\(",
-    rb"\bNAME\.set\(\s*(?:this\.)?(?:parent|old\w*|prev\w*|before|saved\w*)\s*\)",
-    rb"\b(\w+)\s*=\s*(?:NAME\.get|\w+)\(\)\s*;\s*NAME\.set\([^;]*;\s*return\s+\1\s*;",
+    rb"(?:new\s+(?!Weak|\w*Reference)\w*(?:HashMap|HashSet|TreeMap|ArrayList|LinkedList|SkipListMap|SkipListSet|ArraySet)\b"
+    rb"|\w*\.(?:newConcurrentMap|newKeySet)\()"
 )
 _GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
 _SMALL_KEYS = re.compile(rb"\bmap\[(?:u?int(?:8|16)|bool|byte)\]")  # there are not many numbers so short
@@ -197,18 +193,15 @@ def look_at_memo(decorator: Node, file: SourceFile) -> Iterator[Mark]:
     yield file.mark(RULE.id, decorator, message, data=data)
 
 
+def look_at_thread_local(field: Node, file: SourceFile) -> Iterator[Mark]:
+    name = left_behind(field, file)
+    if name:
+        message = f"`{name}` is set and never removed: a thread of a pool keeps it for the next request"
+        fix = f"Call `{name}.remove()` in `finally`."
+        yield file.mark(RULE.id, field, message, suggestion=fix, data={"form": "local"})
+
+
 def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
-    local = _THREAD_LOCAL.match(file.source, field.start_byte, field.end_byte)
-    if local is not None:
-        name = local["name"]
-        is_set = re.search(rb"\b" + name + rb"\.set\(\s*(?!null)", file.source)
-        if _TOOL.search(local[0]) or any(re.search(each.replace(b"NAME", name), file.source) for each in _PUT_BACK):
-            return
-        if is_set and not re.search(rb"\b" + name + rb"(?:\.|::)(?:remove\b|set\(\s*null)", file.source):
-            message = f"`{name.decode()}` is set and never removed: a thread of a pool keeps it for the next request"
-            fix = f"Call `{name.decode()}.remove()` in `finally`."
-            yield file.mark(RULE.id, field, message, suggestion=fix, data={"form": "local"})
-        return
     found = _JAVA_CACHE.match(file.source, field.start_byte, field.end_byte)
     if file.enclosing_function(field) is not None:
         return  # of a class that lives as long as a call
@@ -338,7 +331,9 @@ def _grown(
 ) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
     is_named = _CACHE_NAME.search(name) is not None or _is_of_a_cache(declared, file)
-    if _stays_small(name, declared, file, is_named=is_named):
+    held = _BY.sub("", name)  # `ratesByClient` holds rates
+    is_of_few = says_few(held)
+    if _stays_small(held, declared, file, is_named=is_named):
         return
     added = [
         match
@@ -354,9 +349,11 @@ def _grown(
     data = {"functions": " ".join(map(str, functions))}
     keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
     declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
+    if is_of_few and not are_of_one_person(keys):
+        return
     if are_of_people(keys, declares):
         data["people"] = "1"
-    if _RUNS.search(name) or not ("people" in data or says_many(keys)):
+    if is_of_few or _RUNS.search(held) or not ("people" in data or says_many(keys)):
         data["configured"] = "1"
     if any(answers_requests(match.start(), file) for match in added):
         data["served"] = "1"
@@ -379,8 +376,9 @@ def _is_of_a_cache(field: Node, file: SourceFile) -> bool:
 
 
 def _stays_small(name: str, declared: Node, file: SourceFile, *, is_named: bool) -> bool:
-    """Whether the name or the comment above says that there are few, or the file is of one page."""
-    if says_few(name) or (not is_named and _FILLED_AT_THE_START.search(name)):
+    """Whether it is filled at the start by its name, the comment above says that there are few, or the file is of one
+    page."""
+    if not is_named and _FILLED_AT_THE_START.search(name):
         return True
     if file.language in SCRIPT and _BROWSER.search(file.source):
         return True
@@ -411,7 +409,8 @@ def _fills(function: FunctionDraft, name: str, file: SourceFile, *, is_named: bo
 WATCHES = (
     Watch("decorator", look_at_decorator, PYTHON),
     Watch("decorator", look_at_memo, PYTHON, needs=(b"cache",)),
-    Watch("field", look_at_java, JAVA, needs=(b"Map<", b"Set<", b"List<", b"ThreadLocal<")),
+    Watch("field", look_at_java, JAVA, needs=(b"Map<", b"Set<", b"List<")),
+    Watch("field", look_at_thread_local, JAVA, needs=(b"ThreadLocal<",)),
     Watch("var_spec", look_at_go, GO, needs=(b"map[", b"sync.Map"), starts=_GO_CACHE),
     Watch("field", look_at_script_field, SCRIPT, needs=_SCRIPT_MAPS),
     Watch(_OF_A_STRUCT, look_at_go_field, GO, needs=(b"map[",)),

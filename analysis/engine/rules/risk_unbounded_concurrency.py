@@ -12,6 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
+from analysis.engine.readers.accepted_connections import accepted_by
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.fan_out import (
     SMALL,
@@ -21,6 +22,7 @@ from analysis.engine.readers.fan_out import (
     is_given,
     is_limited,
     is_limited_inside,
+    is_of_request,
     is_own,
     is_small,
     leaves_process,
@@ -163,7 +165,9 @@ def _started(
     its text speaks of asking somebody, by an object that is known for it or by a verb."""
     size = size_of(collection, node, file)
     is_read = is_loaded(collection, node, file)
-    if size is Size.FEW or (not is_read and are_parts(collection, file.text(by), elements)):
+    if (size is Size.FEW and not is_of_request(collection, node, file)) or (
+        not is_read and are_parts(collection, file.text(by), elements)
+    ):
         return
     if _is_remembered(node, file) or gets_only_written_lists(collection, node, file):
         return
@@ -282,6 +286,16 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
         return  # there is no next round, or it waits for this one
     elements = (*loop.variables, collection)
     yield from _started(statement, collection, file, "A goroutine", by=statement, elements=elements)
+
+
+def look_at_accepted(statement: Node, file: SourceFile) -> Iterator[Mark]:
+    """Go: a goroutine for each connection that a listener accepts, as is usual: worth knowing where nothing limits
+    them."""
+    listener = accepted_by(statement, file)
+    if listener:
+        message = f"A goroutine starts for each connection that `{listener}` accepts, however many there are"
+        advice = "Limit the connections (`netutil.LimitListener`) or take a place of a semaphore before each `Accept`."
+        yield file.mark(RULE.id, statement, message, severity="info", suggestion=advice)
 
 
 def _is_given_one(started: re.Match[str], elements: Iterable[str]) -> bool:
@@ -406,6 +420,7 @@ WATCHES = (
     Watch("call", look_at_all, SCRIPT, names=frozenset({"all", "allSettled"})),
     Watch("call", look_at_gather, PYTHON, names=frozenset({"gather"})),
     Watch("go", look_at_go, GO),
+    Watch("go", look_at_accepted, GO, needs=(b".Accept()",)),
     Watch("call", look_at_group, GO, names=frozenset({"Go"})),
     Watch("call", look_at_pushed, SCRIPT, names=frozenset({"push"})),
     Watch("call", look_at_task, PYTHON, names=frozenset({"create_task", "ensure_future"})),

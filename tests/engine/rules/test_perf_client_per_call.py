@@ -160,12 +160,14 @@ def test_a_connection_that_is_given_is_no_new_one(head, count):
     assert len(findings_of(RULE, {"app/fill.js": source})) == count
 
 
-def test_a_pool_that_ends_with_its_work_is_meant():
+def test_a_pool_that_ends_with_its_work_may_be_meant():
     source = (
         "from concurrent.futures import ThreadPoolExecutor\n@app.get('/x')\ndef show():\n"
         "    with ThreadPoolExecutor() as pool:\n        pool.submit(f)\n"
     )
-    assert lines("app/views.py", source) == []
+    (finding,) = findings_of(RULE, {"app/views.py": source})
+    assert (finding.line, finding.confidence) == (4, "low")
+    assert lines("app/jobs.py", source.replace("@app.get('/x')\n", "")) == []
     assert lines("app/views.py", source.replace("with ThreadPoolExecutor() as pool", "if ThreadPoolExecutor()")) == [4]
 
 
@@ -296,3 +298,106 @@ def test_a_client_of_what_a_timetable_runs(timetable, count):
         "try (var client = HttpClient.newBuilder().build()) { return client.send(of(uri)); }\n}\n}"
     )
     assert len(findings_of(RULE, {"src/Licence.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("template", "count"),
+    [
+        ("ejs.compile('<b><%= name %></b>')", 1),
+        ("ejs.compile(fs.readFileSync('views/card.ejs', 'utf8'))", 1),
+        ("ejs.compile(CARD)", 1),
+        ("ejs.compile(req.body.text)", 0),
+        ("ejs.compile(await load(req.params.id))", 0),
+        ("ejs.compile(`<b>${req.query.name}</b>`)", 0),
+        ("ejs.render('<b><%= name %></b>', req.body)", 0),
+    ],
+)
+def test_a_template_that_is_the_same_for_all_requests(template, count):
+    source = (
+        "const ejs = require('ejs');\nconst fs = require('fs');\nconst app = require('express')();\n"
+        f"app.get('/x', async (req, res) => {{\n  const card = {template};\n  res.send(card);\n}});\n"
+    )
+    assert lines("src/app.js", source) == [5] * count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return Template(CARD).render(name=name)", 1),
+        ("text = '<b>{{ name }}</b>'\n    return Template(text).render(name=name)", 1),
+        ("return Template(name).render()", 0),
+        ("text = load(name)\n    return Template(text).render()", 0),
+        ("return PAGES.get_template('card.html').render(name=name)", 0),
+    ],
+)
+def test_a_template_of_jinja(body, count):
+    source = f"from jinja2 import Template\n\n@app.get('/x')\ndef show(name):\n    {body}\n"
+    assert len(lines("app/views.py", source)) == count
+    assert lines("app/views.py", source.replace("jinja2", "string")) == []
+
+
+@pytest.mark.parametrize(
+    ("built", "count"),
+    [
+        ('template.Must(template.New("a").Parse("<b>{{.}}</b>"))', 1),
+        ('template.Must(template.New("a").Funcs(all).Parse(card))', 1),
+        ('template.Must(template.New("a").Parse(r.FormValue("text")))', 0),
+    ],
+)
+def test_a_template_of_go(built, count):
+    source = (
+        'package a\n\nimport (\n\t"html/template"\n\t"net/http"\n)\n\n'
+        f"func card(w http.ResponseWriter, r *http.Request) {{\n\tpage := {built}\n\tpage.Execute(w, nil)\n}}\n"
+    )
+    assert len(lines("a/card.go", source)) == count
+
+
+@pytest.mark.parametrize(
+    ("client", "found"),
+    [
+        ("S3Client.builder().build()", [("medium", "warning")]),
+        ("SqsClient.builder().credentialsProvider(login).build()", [("low", "info")]),
+        ("Order.builder().build()", []),
+    ],
+)
+def test_clients_of_a_cloud_by_their_builder(client, found):
+    source = (
+        "import software.amazon.awssdk.services.s3.S3Client;\nimport software.amazon.awssdk.services.sqs.SqsClient;\n"
+        '@RestController\nclass Covers {\n@GetMapping("/x")\npublic void cover(@RequestHeader("X-Key") String key) {\n'
+        f"var login = Login.of(key);\ntry (var client = {client}) {{ client.show(key); }}\n}} }}"
+    )
+    told = findings_of(RULE, {"src/Covers.java": source})
+    assert [(str(each.confidence), str(each.severity)) for each in told] == found
+
+
+@pytest.mark.parametrize(
+    ("options", "severity"),
+    [
+        ("s3.New(s3.Options{Credentials: login})", "info"),
+        ("s3.NewFromConfig(config)", "warning"),
+    ],
+)
+def test_a_client_of_go_for_the_key_of_a_request(options, severity):
+    source = (
+        'package a\n\nimport (\n\t"net/http"\n\t"github.com/aws/aws-sdk-go-v2/service/s3"\n)\n\n'
+        "func show(w http.ResponseWriter, r *http.Request) {\n\tlogin := keyOf(r.Header)\n"
+        f"\tconfig := load(r.Context())\n\tclient := {options}\n\tclient.List(r.Context())\n\tuse(login, config)\n}}\n"
+    )
+    (finding,) = findings_of(RULE, {"a/show.go": source})
+    assert str(finding.severity) == severity
+
+
+@pytest.mark.parametrize(
+    ("kept", "count"),
+    [
+        ("if (!shared) {\n    shared = axios.create({ timeout: 9 });\n  }", 0),
+        ("let own;\n  if (!own) {\n    own = axios.create({ timeout: 9 });\n  }", 1),
+        ("if (!given) {\n    given = axios.create({ timeout: 9 });\n  }", 1),
+    ],
+)
+def test_a_client_that_is_kept_from_its_first_use_on(kept, count):
+    source = (
+        "import axios from 'axios';\nimport express from 'express';\nconst app = express();\nlet shared;\n"
+        f"function show(given) {{\n  {kept}\n}}\napp.get('/x', (req, res) => {{\n  show();\n}});\n"
+    )
+    assert len(lines("src/app.js", source)) == count

@@ -262,3 +262,50 @@ def test_the_other_side_of_a_one_to_one_relation_is_one_row(relation, condition,
 @pytest.mark.parametrize("condition", ["owner=o", "owner_id=o", "owner__pk=o"])
 def test_one_to_one_in_django(condition):
     assert lines(RULE, f"def f(o):\n    return len(Wallet.objects.filter({condition})) > 0") == []
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "found"),
+    [
+        ("mongoose", "  return (await Order.find({ customer: x }).lean()).length > 5;", 1),
+        ("mongoose", "  return (await Order.find({ customer: x }).lean().exec()).length;", 1),
+        ("mongoose", "  return show(await Order.find({ customer: x }).lean()).length;", 0),
+        ("mongoose", "  return (await Order.find({ customer: x }).lean()).map((o) => o.total);", 0),
+        ("mongoose", "  const rows = (await Order.find({ customer: x }).lean()).length;\n  return rows;", 1),
+    ],
+)
+def test_the_length_of_what_is_awaited_in_brackets(orm, body, found):
+    assert len(orms.lines(RULE, orm, body)) == found
+
+
+@pytest.mark.parametrize(
+    ("chain", "found"),
+    [
+        ('(await knex("parcels").where({ weight }).select("id")).length', 1),
+        ('(await knex("parcels").where({ weight }).select("id")).map(read)', 0),
+        ('(await knex("parcels").where({ weight }).count()).length', 0),
+    ],
+)
+def test_the_length_of_what_knex_gives(chain, found):
+    source = f"import knex from 'knex';\nexport async function f(weight) {{\n  return {chain};\n}}\n"
+    assert len(findings_of(RULE, {"src/a.js": source, **PARCELS})) == found
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ("return n > 0", 1),
+        ("if n == 0 {\n\t\tstop()\n\t}", 1),
+        ("return n > 10", 0),
+        ("if n > 0 {\n\t\tshow(n)\n\t}", 0),
+    ],
+)
+def test_a_count_that_a_variable_keeps_and_only_zero_is_compared_with(use, found):
+    body = f'\tvar n int64\n\tdb.Model(&Order{{}}).Where("reference = ?", x).Count(&n)\n\t{use}'
+    assert [(each.line, each.severity) for each in orms.findings(RULE, "gorm", body)] == [(6, "info")] * found
+
+
+@pytest.mark.parametrize(("condition", "found"), [("reference = ?", 1), ("id = ?", 0)])
+def test_a_count_by_a_key_stops_at_the_first_row_anyway(condition, found):
+    body = f'\tvar n int64\n\tdb.Model(&Order{{}}).Where("{condition}", x).Count(&n)\n\treturn n > 0'
+    assert len(orms.lines(RULE, "gorm", body)) == found

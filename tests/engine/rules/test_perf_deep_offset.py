@@ -134,3 +134,27 @@ def test_an_offset_of_drizzle(page, found):
     )
     files = {**orms.DRIZZLE, "src/app/api/orders/route.ts": source}
     assert [each.line for each in findings_of(RULE, files, volumes={"orders": "XL"})] == found
+
+
+@pytest.mark.parametrize(
+    ("loop", "call", "found"),
+    [
+        ("for {", "s.batch(ctx, offset)", 1),
+        ("for _, kind := range kinds {", "s.batch(ctx, offset)", 0),
+        ("for offset := 0; offset < most; offset += 1000 {", "s.batch(ctx, offset)", 1),
+        ("for {", "s.batch(ctx, 0)", 0),
+        ("for {", "s.other(ctx, offset)", 0),
+    ],
+)
+def test_a_loop_that_calls_a_function_with_its_offset(loop, call, found):
+    files = {
+        "db/schema.sql": "CREATE TABLE scans (id bigint primary key);",
+        "jobs/walk.go": (
+            f"package jobs\n\nfunc (s *Walk) Run(ctx context.Context) {{\n\tfor {{\n\t\tbreak\n\t}}\n\t{loop}\n"
+            f"\t\tids := {call}\n\t\tuse(ids)\n\t}}\n}}\n\n"
+            "func (s *Walk) batch(ctx context.Context, offset int) []int64 {\n"
+            '\trows, err := s.db.QueryContext(ctx, "SELECT id FROM scans ORDER BY id LIMIT 1000 OFFSET $1", offset)\n'
+            "\treturn read(rows, err)\n}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files, volumes={"scans": "XL"})) == found

@@ -86,3 +86,26 @@ def test_one_row_of_a_table_between_is_no_collection():
     )
     assert len(findings_of(RULE, {"models.py": source % ""})) == 1
     assert findings_of(RULE, {"models.py": source % "uselist=False, "}) == []
+
+
+@pytest.mark.parametrize(("end", "severity"), [("first_or_404()", "info"), ("all()", "warning")])
+def test_two_collections_that_a_query_of_flask_joins(end, severity):
+    source = MODELS.format(kind="list['Post']", lazy="select").replace(
+        'relationship("Post", lazy="select")',
+        'relationship("Post")\n    notes: Mapped[list["Post"]] = relationship("Post")',
+    )
+    query = (
+        "\ndef f(name):\n"
+        f"    return User.query.options(joinedload(User.posts), joinedload(User.notes)).filter_by(name=name).{end}\n"
+    )
+    assert [each.severity for each in findings(RULE, source + query)] == [severity]
+
+
+@pytest.mark.parametrize(("size", "found"), [("S", 0), ("M", 1)])
+def test_values_in_a_small_table(size, found):
+    source = (
+        "import jakarta.persistence.*;\n@Entity\nclass Brand {\n  @Id private Long id;\n"
+        '  @ElementCollection(fetch = FetchType.EAGER)\n  @CollectionTable(name = "brand_words")\n'
+        "  private Set<String> words;\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/main/java/Brand.java": source}, {"brand_words": size})) == found

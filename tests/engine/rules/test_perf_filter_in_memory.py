@@ -289,7 +289,7 @@ def test_rows_that_are_picked_by_a_function_or_put_apart(work):
     [
         ("customer=c", {"Order": "XL", "Customer": "S"}, [("warning", "medium")]),
         ("customer_id=c", {"Order": "XXL", "Customer": "S"}, [("warning", "medium")]),
-        ("customer=c", {"Order": "XL", "Customer": "M"}, []),
+        ("customer=c", {"Order": "XL", "Customer": "M"}, [("warning", "low")]),
         ("customer=c", {"Customer": "S"}, [("info", "low")]),
         ("customer_id=c", {}, [("info", "low")]),
         ("reference=r", {}, []),
@@ -350,3 +350,79 @@ def test_rows_of_one_parent_are_a_guess(orm, query, found, work):
 def test_what_is_compared_with_the_clock_is_a_condition_too(condition, count):
     body = f"return orders.findAll().stream().filter(o -> {condition}).toList();"
     assert len(orms.lines(RULE, "jpa", body)) == count
+
+
+@pytest.mark.parametrize(
+    ("query", "work", "found"),
+    [
+        ("from Order", "\n      .stream()\n      .filter(o -> o.getTotal() < 5)\n      .toList()", 1),
+        ("from Order", ".stream().filter(o -> allowed(o)).toList()", 0),
+        ("select o from Order o where o.customer.id = :x", ".stream().max(Comparator.comparing(Order::getTotal))", 1),
+        ("select o from Order o where o.customer.name = :x", ".stream().max(Comparator.comparing(Order::getTotal))", 0),
+    ],
+)
+def test_the_stream_of_a_list_that_an_entity_manager_gives(query, work, found):
+    body = f'    return em.createQuery("{query}", Order.class).getResultList(){work};'
+    assert len(orms.lines(RULE, "jpa", body)) == found
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"), [("session.scalars(select(Parcel)).unique()", 1), ("session.scalars(newest()).unique()", 0)]
+)
+def test_the_unique_objects_of_a_session(rows, found):
+    source = SQLALCHEMY + f"    return [parcel for parcel in {rows} if parcel.weight > least]\n"
+    assert len(findings_of(RULE, {"a.py": source})) == found
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "found"),
+    [
+        ("typeorm", "    return (await this.orders.find({ order: { id: 'ASC' } })).slice(0, 100);", [1]),
+        ("typeorm", "    const rows = await this.orders.find();\n    return rows.slice(0, x);", [1]),
+        ("typeorm", "    return (await this.orders.find()).slice(x);", []),
+        ("typeorm", "    const rows = await this.orders.find();\n    show(rows.slice(0, 5));\n    return rows;", []),
+        ("mongoose", "  return (await Order.find().lean()).sort((a, b) => b.total - a.total).slice(0, 10);", [1]),
+        ("mongoose", "  return (await Order.find().lean()).sort((a, b) => rank(b) - rank(a)).slice(0, 10);", []),
+        ("jpa", "    return orders.findAll().stream().limit(5).toList();", [1]),
+        (
+            "mongoose",
+            "  const rows = await Order.find({});\n  const counts = new Map();\n  for (const row of rows) {\n"
+            "    const key = String(row.reference);\n    counts.set(key, (counts.get(key) ?? 0) + 1);\n  }\n"
+            "  return counts;",
+            [1],
+        ),
+        (
+            "mongoose",
+            "  const rows = await Order.find({});\n  const counts = new Map();\n  for (const row of rows) {\n"
+            "    const key = nameOf(row);\n    counts.set(key, (counts.get(key) ?? 0) + 1);\n  }\n"
+            "  return counts;",
+            [],
+        ),
+        (
+            "jpa",
+            "    for (Order row : orders.findAll()) {\n      counts.merge(row.getReference(), 1, Integer::sum);\n    }",
+            [1],
+        ),
+        (
+            "jpa",
+            "    for (Order row : orders.findAll()) {\n      counts.merge(keyOf(row), 1, Integer::sum);\n    }",
+            [],
+        ),
+    ],
+)
+def test_the_first_few_and_counts_by_a_column(orm, body, found):
+    assert orms.lines(RULE, orm, body) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return list(Order.objects.all())[:6]", [2]),
+        ("rows = list(Order.objects.all())\n    return rows[:6]", [2]),
+        ("rows = Order.objects.all()\n    return rows[:6]", []),
+        ("return list(Order.objects.all()[:6])", []),
+        ("return list(Order.objects.all())[6]", []),
+    ],
+)
+def test_the_first_few_of_a_list(body, found):
+    assert lines(RULE, f"def f():\n    {body}") == found

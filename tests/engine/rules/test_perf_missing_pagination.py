@@ -457,3 +457,96 @@ def test_rows_that_are_given_back_as_they_are_make_no_look_up(body, found):
         "  @Get('map')\n  map() {\n    return this.harbors.forMap();\n  }\n}\n",
     }
     assert len(findings_of(RULE, files)) == found
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "found"),
+    [
+        ("handlers.NewOrders(db)", "orders.List", [7]),
+        ("&handlers.Orders{DB: db}", "orders.List", [7]),
+        ("handlers.NewOrders(db)", "orders.Newest", []),
+        ("handlers.NewDocks(db)", "orders.List", []),
+    ],
+)
+def test_a_method_of_what_the_main_function_made(made, given, found):
+    files = {
+        **orms.GORM,
+        "go.mod": "module example.com/quay\n",
+        "main.go": (
+            'package main\n\nimport "example.com/quay/handlers"\n\nfunc main() {\n'
+            f'\torders := {made}\n\trouter.GET("/orders", {given})\n}}\n'
+        ),
+        "handlers/docks.go": "package handlers\n\ntype Docks struct{}\n\nfunc (d *Docks) List(c *web.Context) {}\n",
+        "handlers/orders.go": (
+            "package handlers\n\ntype Orders struct { DB *gorm.DB }\n\nfunc (o *Orders) List(c *web.Context) {\n"
+            "\tvar rows []shop.Order\n\to.DB.Find(&rows)\n\tc.JSON(200, rows)\n}\n\n"
+            "func (o *Orders) Newest(c *web.Context) {\n\tvar rows []shop.Order\n\to.DB.Limit(50).Find(&rows)\n"
+            "\tc.JSON(200, rows)\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files) if each.file == "handlers/orders.go"] == found
+
+
+@pytest.mark.parametrize(
+    ("condition", "size", "found"),
+    [
+        ("order_id=self.kwargs['pk']", "XL", 1),
+        ("order_id=self.kwargs['pk']", "M", 0),
+        ("amount=self.kwargs['amount']", "XL", 0),
+    ],
+)
+def test_the_rows_of_one_parent_in_a_large_table(condition, size, found):
+    source = (
+        "from rest_framework.generics import ListAPIView\nclass Lines(ListAPIView):\n"
+        f"    def get_queryset(self):\n        return Line.objects.filter({condition})\n"
+    )
+    told = findings(RULE, source, volumes={"Line": size})
+    assert [str(each.confidence) for each in told] == ["low"] * found
+    view = (
+        FLASK + "@app.get('/orders/<pk>/lines')\ndef lines_of(pk):\n    return list(Line.objects.filter(order_id=pk))"
+    )
+    assert len(findings(RULE, view, volumes={"Line": size})) == (size == "XL")
+
+
+@pytest.mark.parametrize(("asked", "found"), [("select distinct e.kind", 0), ("select distinct e", 1), ("select e", 1)])
+def test_the_different_values_of_a_column_are_few(asked, found):
+    files = {
+        **SERVED,
+        "src/main/java/EventStore.java": (
+            "interface EventStore extends JpaRepository<Event, Long> {\n"
+            f'  @Query("{asked} from Event e")\n  List<Event> findThem();\n}}\n'
+        ),
+        "src/main/java/EventService.java": (
+            "import org.springframework.stereotype.Service;\n\nclass EventService {\n  EventStore eventStore;\n"
+            "  Object list() {\n    return eventStore.findThem();\n  }\n}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == found
+
+
+@pytest.mark.parametrize(
+    ("work", "answer", "found"),
+    [
+        ("", "rows", 1),
+        ("sort.Slice(rows, func(i, j int) bool { return rows[i].Total > rows[j].Total })", "rows", 1),
+        (
+            "sort.Slice(rows, func(i, j int) bool { return rows[i].Total > rows[j].Total })\n\trows = rows[:10]",
+            "rows",
+            0,
+        ),
+        ("", "len(rows) > 50", 0),
+    ],
+)
+def test_a_handler_of_go_that_answers_with_less(work, answer, found):
+    source = (
+        "package shop\n\ntype Orders struct { DB *gorm.DB }\n\nfunc (o *Orders) List(c *gin.Context) {\n"
+        f"\tvar rows []Order\n\to.DB.Find(&rows)\n\t{work}\n\tc.JSON(200, {answer})\n}}\n\n"
+        'func Routes(r *gin.Engine, o *Orders) {\n\tr.GET("/orders", o.List)\n}\n'
+    )
+    assert len(findings_of(RULE, {**orms.GORM, "shop/api.go": source})) == found
+
+
+@pytest.mark.parametrize(("answer", "found"), [("len(rows)", 0), ("rows", 1)])
+def test_a_handler_that_only_counts(answer, found):
+    source = FLASK + f"@app.get('/orders')\ndef orders():\n    rows = list(Order.objects.all())\n    return {answer}"
+    assert len(findings(RULE, source)) == found

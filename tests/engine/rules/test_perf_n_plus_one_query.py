@@ -590,3 +590,96 @@ def test_asyncpg_asks_in_each_round(verb):
 def test_what_a_stream_is_collected_into_is_made_for_each_element(collected, count):
     body = f"return references.stream().distinct().collect({collected});"
     assert len(orms.lines(RULE, "jpa", body)) == count
+
+
+@pytest.mark.parametrize(
+    ("orm", "body", "found"),
+    [
+        ("jpa", "int i = 0;\n    while (i < ids.size()) {\n      orders.findByReference(ids.get(i));\n"
+         "      i++;\n    }", 1),
+        ("jpa", "int i = 0;\n    while (i < 5) {\n      orders.findByReference(ids.get(i));\n      i++;\n    }", 0),
+        ("jpa", "int i = 0;\n    while (i < ids.size()) {\n      orders.findByReference(part(i));\n"
+         "      i += SIZE;\n    }", 0),
+        ("jpa", "Iterator<Long> it = ids.iterator();\n    while (it.hasNext()) {\n      Long id = it.next();\n"
+         "      orders.findByReference(ref(id));\n    }", 1),
+        ("sequelize", "  let i = 0;\n  while (i < ids.length) {\n    const id = ids[i];\n"
+         "    await Order.count({ where: { customerId: id } });\n    i += 1;\n  }", 1),
+        ("sequelize", "  let i = 0;\n  while (i < ids.length) {\n    await Order.count({ where: { customerId: x } });\n"
+         "    i += 1;\n  }", 0),
+        ("gorm", "\tfor rows.Next() {\n\t\tvar id uint\n\t\trows.Scan(&id)\n\t\tvar order Order\n"
+         '\t\tdb.Where("reference = ?", id).First(&order)\n\t}', 1),
+        ("gorm", "\tfor rows.Next() {\n\t\tvar id uint\n\t\trows.Scan(&id)\n\t\tvar order Order\n"
+         '\t\tdb.Where("reference = ?", x).First(&order)\n\t}', 0),
+    ],
+)  # fmt: skip
+def test_a_while_loop_that_goes_through_all_elements(orm, body, found):
+    assert len(orms.lines(RULE, orm, body)) == found
+
+
+@pytest.mark.parametrize(
+    ("orm", "rows", "found"),
+    [
+        ("jpa", "refs.subList(0, Math.min(10, refs.size()))", 0),
+        ("jpa", "refs.subList(0, Math.min(100, refs.size()))", 1),
+        ("jpa", "refs.subList(0, Math.min(size, refs.size()))", 1),
+        ("jpa", "refs.subList(0, 5)", 0),
+        ("gorm", "refs[:min(len(refs), 10)]", 0),
+        ("gorm", "refs[:min(len(refs), 500)]", 1),
+        ("gorm", "refs[:last]", 1),
+    ],
+)
+def test_the_first_few_of_a_list(orm, rows, found):
+    body = {
+        "jpa": f"for (String x : {rows}) {{\n      orders.findByReference(x);\n    }}",
+        "gorm": f"\tfor _, x := range {rows} {{\n\t\tvar order Order\n"
+        '\t\tdb.Where("reference = ?", x).First(&order)\n\t}',
+    }[orm]
+    assert len(orms.lines(RULE, orm, body)) == found
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [('(["A", "B"] as const)', 0), ('[...names, "B"]', 1), ("(names as string[])", 1), ('["A", "B"]', 0)],
+)
+def test_a_list_that_is_written_out_in_brackets(rows, found):
+    body = f"return Promise.all({rows}.map((each) => Order.count({{ where: {{ reference: each }} }})));"
+    assert len(orms.lines(RULE, "sequelize", body)) == found
+
+
+@pytest.mark.parametrize(("limit", "found"), [(".limit(3)", []), (".limit(300)", [7]), ("", [7])])
+def test_a_query_with_a_small_limit_gives_few_rounds(limit, found):
+    source = (
+        "def f(session):\n    found = []\n"
+        f"    for user in session.scalars(select(User).order_by(User.id){limit}):\n"
+        "        found.append(session.scalar(select(func.count()).where(User.email == user.email)))\n"
+    )
+    head = "from sqlalchemy import func, select\nfrom shop.tables import User\n\n"
+    files = {
+        "shop/tables.py": "from sqlalchemy.orm import DeclarativeBase\n" + STATEMENTS,
+        "shop/work.py": head + source,
+    }
+    assert [each.line for each in findings_of(RULE, files)] == found
+
+
+@pytest.mark.parametrize(
+    ("test", "filled", "found"),
+    [
+        ("known.get(each.reference)", "known.set(each.reference, row)", 0),
+        ("known.get(each.reference)", "other.set(each.reference, row)", 1),
+        ("names.of(each.reference)", "known.set(each.reference, row)", 1),
+    ],
+)
+def test_a_script_asks_a_map_before(test, filled, found):
+    body = (
+        f"  for (const each of ids) {{\n    let row = {test};\n    if (row === undefined) {{\n"
+        f"      row = await Order.findOne({{ where: {{ reference: each.reference }} }});\n      {filled};\n    }}\n  }}"
+    )
+    assert len(orms.lines(RULE, "sequelize", body)) == found
+
+
+def test_what_a_single_row_has_may_be_many():
+    body = (
+        "  const one = await Order.findOne({ where: { reference: x }, include: ['lines'] });\n"
+        "  for (const line of one.lines) {\n    await Line.findOne({ where: { amount: line.amount } });\n  }"
+    )
+    assert len(orms.lines(RULE, "sequelize", body)) == 1

@@ -427,3 +427,75 @@ def test_the_way_back_of_a_one_to_one_relation_is_known(field, count):
         "def f():\n    return PupilSerializer(Pupil.objects.select_related('card'), many=True).data\n"
     )
     assert len(findings_of(RULE, {"school/models.py": models, "school/views.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("method", "found"),
+    [
+        ("return order.customer.email", 1),
+        ("return order.customer_id", 0),
+        ("return order.reference.upper()", 0),
+        ("return self.context['names'][order.pk]", 0),
+    ],
+)
+def test_a_method_of_a_serializer_reads_a_relation(method, found):
+    source = (
+        "from rest_framework import serializers\nfrom rest_framework.generics import ListAPIView\n"
+        "class OrderSerializer(serializers.ModelSerializer):\n    email = serializers.SerializerMethodField()\n"
+        f"    def get_email(self, order):\n        {method}\n"
+        "    def get_other(self, order):\n        return order.customer.note\n"
+        "class Orders(ListAPIView):\n    queryset = Order.objects.{}\n    serializer_class = OrderSerializer\n"
+    )
+    assert len(lines(RULE, source.replace("{}", "all()"))) == found
+    assert lines(RULE, source.replace("{}", "select_related('customer')")) == []
+
+
+@pytest.mark.parametrize(("cut", "found"), [("[:50]", 1), ("[:5]", 0), ("[:size]", 0)])
+def test_a_slice_that_a_serializer_writes_out(cut, found):
+    view = f"def f(size):\n    return OrderSerializer(Order.objects.order_by('-pk'){cut}, many=True).data"
+    assert len(lines(RULE, SERIALIZERS + view)) == found
+
+
+@pytest.mark.parametrize(
+    ("parameter", "row", "found"),
+    [
+        ("orders []Order", "&orders[i]", 1),
+        ("orders []*shop.Order", "orders[i]", 1),
+        ("orders Orders", "&orders[i]", 0),
+        ("orders []Order", "&other", 0),
+    ],
+)
+def test_a_list_of_go_that_is_given(parameter, row, found):
+    source = (
+        f"package shop\n\nfunc trace(db *gorm.DB, {parameter}) {{\n\tfor i := range orders {{\n\t\tvar lines []Line\n"
+        f'\t\tdb.Model({row}).Association("Lines").Find(&lines)\n\t}}\n}}\n'
+    )
+    assert len(findings_of(RULE, {**orms.GORM, "shop/work.go": source})) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "read", "found"),
+    [
+        ("Order[]", "await order.customer", 1),
+        ("Array<Order>", "(await order.customer).email", 1),
+        ("readonly Order[]", "await order.customer", 1),
+        ("Order[]", "order.lines", 0),
+        ("OrderPage", "await order.customer", 0),
+    ],
+)
+def test_a_list_of_typescript_that_is_given(kind, read, found):
+    source = (
+        "import { Order } from './entities';\n"
+        f"export async function f(orders: {kind}) {{\n  for (const order of orders) {{\n    show({read});\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {**orms.TYPEORM, "src/work.ts": source})) == found
+
+
+@pytest.mark.parametrize(("end", "found"), [("first()", 1), ("all()", 0)])
+def test_one_row_that_came_with_its_relation_is_no_list(end, found):
+    source = (
+        SQLALCHEMY.format(lazy='"select"').partition("def f")[0]
+        + "def names(users: list[User]):\n    return [[post.id for post in user.posts] for user in users]\n"
+        f"def one(session):\n    return session.query(User).options(selectinload(User.posts)).{end}\n"
+    )
+    assert len(findings(RULE, source)) == found

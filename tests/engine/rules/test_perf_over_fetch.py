@@ -163,3 +163,24 @@ def test_one_row_of_spring_as_a_map():
     )
     table = "CREATE TABLE reports (id bigint primary key, kind varchar(9), body text);"
     assert [each.line for each in findings_of(RULE, {"src/Reports.java": source, "db/a.sql": table})] == [3]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "found"),
+    [
+        ("a.py", "def f(db, x):\n    return db.execute('SELECT * FROM reports').fetchone()", 0),
+        ("a.py", "def f(db, x):\n    row = db.execute('SELECT * FROM reports').fetchone()\n    return row[0]", 1),
+        ("a.py", "def f(db, x):\n    rows = db.execute('SELECT * FROM reports')\n    return rows", 0),
+        ("a.ts", "async function f() {\n  const rows = await db.raw('SELECT * FROM reports');\n"
+         "  return rows[0].title;\n}", 1),
+        ("a.ts", "async function f() {\n  return await db.raw('SELECT * FROM reports');\n}", 0),
+        ("a.ts", "async function f() {\n  return (await db.raw('SELECT * FROM reports')).length;\n}", 1),
+        ("a.go", 'package a\nfunc f() (R, error) {\n\tvar r R\n\terr := db.Get(&r, "SELECT * FROM reports")\n'
+         "\treturn r, err\n}", 0),
+        ("a.go", 'package a\nfunc f() (int, error) {\n\tvar r R\n\terr := db.Get(&r, "SELECT * FROM reports")\n'
+         "\treturn r.ID, err\n}", 1),
+    ],
+)  # fmt: skip
+def test_rows_that_are_given_back_may_be_needed_whole(path, body, found):
+    files = {"db/schema.sql": "CREATE TABLE reports (id int, title text, body text);", path: body}
+    assert len(findings_of(RULE, files)) == found

@@ -143,11 +143,11 @@ def test_the_origin_of_the_parts_decides_how_certain_it_is(loop, confidence):
     assert [mark.confidence for mark in marks_of(RULE, source, "java")] == [confidence]
 
 
-def test_parts_that_are_few_by_their_name_and_numbers_are_fine():
+def test_parts_that_are_few_by_their_name_are_worth_knowing_and_numbers_are_fine():
     columns = (
         "package a\nfunc f(columns []string) (s string) {\nfor _, column := range columns { s += column }\nreturn }"
     )
-    assert lines_of(RULE, columns, "go") == []
+    assert [(mark.severity, mark.confidence) for mark in marks_of(RULE, columns, "go")] == [("info", "low")]
     number = "class A { long f(Buffer b) { long n = 0;\nwhile (b.more()) { n += b.next() - '0'; }\nreturn n; } }"
     assert lines_of(RULE, number, "java") == []
 
@@ -188,12 +188,25 @@ def test_other_words_for_a_copy(source, language, lines):
     [
         "['a', 'b'].reduce((acc, k) => ({ ...acc, [k]: 1 }), {});",
         "users.forEach((u) => {\n  let tags: string[] = [];\n  tags = [...tags, u.name];\n});",
-        "for (const page of pages) {\n  middlewares = middlewares.concat(page.all);\n}",
-        "const parts = path.split('/');\nfor (const part of parts) {\n  list = [...list, part];\n}",
+        "for (const kind of ['a', 'b']) {\n  all = [...all, kind];\n}",
     ],
 )
 def test_few_elements_and_lists_of_one_round_are_fine(source):
     assert lines_of(RULE, source, "typescript") == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for (const group of groups) {\n  all = all.concat(group);\n}",
+        "for (const row of rows) {\n  tags = [...tags, ...row.tags];\n}",
+        "const parts = path.split('/');\nfor (const part of parts) {\n  list = [...list, part];\n}",
+        "const all = groups.reduce((all, group) => [...all, ...group.users], []);",
+    ],
+)
+def test_lists_of_few_by_their_names_are_a_guess(source):
+    (mark,) = marks_of(RULE, f"let all = [];\nlet tags = [];\nlet list = [];\n{source}", "typescript")
+    assert mark.confidence == "low"
 
 
 def test_a_text_that_each_round_gives_away_is_copied_by_python_too():
@@ -318,10 +331,11 @@ def test_what_is_imported_is_as_long_as_the_program_makes_it(head, count):
     assert len(lines_of(RULE, source, "typescript")) == count
 
 
-@pytest.mark.parametrize(("name", "count"), [("cmdList", 0), ("commands", 0), ("rowList", 1)])
-def test_the_commands_of_one_step_are_few(name, count):
+@pytest.mark.parametrize(("name", "severity"), [("cmdList", "info"), ("commands", "info"), ("rows", "")])
+def test_the_commands_of_one_step_are_few(name, severity):
     source = f'package a\nfunc f({name} []string) string {{\n\ts := ""\n\tfor _, x := range {name} {{\n'
-    assert len(lines_of(RULE, source + "\t\ts += x\n\t}\n\treturn s\n}\n", "go")) == count
+    (mark,) = marks_of(RULE, source + "\t\ts += x\n\t}\n\treturn s\n}\n", "go")
+    assert mark.severity == severity
 
 
 @pytest.mark.parametrize(("found", "count"), [("errs", 0), ("result.Errors", 0), ("orders", 1)])

@@ -122,6 +122,22 @@ def test_the_first_element_is_taken_away_again_and_again(source, language, lines
             [3],
         ),
         (
+            "def f(orders: list, customers: list):\n"
+            "    return [(o, c) for o in orders for c in customers if c.id == o.customer_id]\n",
+            "python",
+            [2],
+        ),
+        (
+            "def f(orders: list, customers: list):\n    return [(o, c) for o in orders for c in customers if c.old]\n",
+            "python",
+            [],
+        ),
+        (
+            "def f(orders: list, c):\n    return [line for o in orders for line in o.lines if line.id == o.first]\n",
+            "python",
+            [],
+        ),
+        (
             "for o in orders:\n    for c in o.lines:\n        if c.id == o.id:\n            x(c)\n",
             "python",
             [],

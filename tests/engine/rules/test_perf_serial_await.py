@@ -23,6 +23,10 @@ RULE = "perf-serial-await"
         ("for (const id of ids) {\nawait api.txClient().$executeRaw(id);\n}", []),
         ("while (more()) {\nawait api.load(id);\n}", []),
         ("await Promise.all(ids.map((id) => api.load(id)));", []),
+        ("let i = 0;\nwhile (i < ids.length) {\nawait api.load(ids[i]);\ni += 1;\n}", [4]),
+        ("let at = 0;\nwhile (at < end) {\nat = await api.load(at);\n}", []),
+        ("while (ids.length) {\nconst id = ids.pop();\nawait api.load(id);\n}", [4]),
+        ("for (const id of await list()) {\nawait api.load(id);\n}", [3]),
         ("for (const id of ids) {\njobs.push(async () => await api.load(id));\n}", []),
     ],
 )
@@ -154,6 +158,20 @@ def test_rounds_that_find_out_whether_there_is_another_one(head, found):
 @pytest.mark.parametrize(("condition", "found"), [("!known.has(id)", 0), ("id > 9", 1)])
 def test_what_is_remembered_is_asked_once(condition, found):
     body = f"    if ({condition}) {{\n      known.set(id, await api.fetchPage(id));\n    }}\n"
+    source = f"async function f(ids, known) {{\n  for (const id of ids) {{\n{body}  }}\n}}\n"
+    assert len(findings_of(RULE, {"work.js": source})) == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("let page = known.get(id);\n    if (page === undefined) {", 0),
+        ("let page = known.get(id);\n    if (!page) {", 0),
+        ("let page = known.get(id);\n    if (id > 9) {", 1),
+    ],
+)
+def test_a_map_that_is_asked_before(asked, found):
+    body = f"    {asked}\n      page = await api.fetchPage(id);\n      known.set(id, page);\n    }}\n"
     source = f"async function f(ids, known) {{\n  for (const id of ids) {{\n{body}  }}\n}}\n"
     assert len(findings_of(RULE, {"work.js": source})) == found
 
@@ -325,3 +343,28 @@ def test_rounds_that_change_what_others_may_read_are_a_guess(round_, confidence)
     source = f"class Roles {{\nasync all(set, ids) {{\nfor (const id of ids) {{\n{round_}\n}}\n}}\n}}"
     found = findings_of(RULE, {"src/roles.ts": source})
     assert [str(each.confidence) for each in found][:1] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("asks", "count"),
+    [("const answer = await fetch(`${URL}/${part}`);\n  return answer.status;", 1), ("return parts[part];", 0)],
+)
+def test_three_calls_of_a_function_of_the_same_file_that_asks(asks, count):
+    source = (
+        f"async function read(part) {{\n  {asks}\n}}\n\nexport async function show() {{\n"
+        "  const one = await read('one');\n  const two = await read('two');\n  const three = await read('three');\n"
+        "  return [one, two, three];\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/show.ts": source})] == [7] * count
+
+
+@pytest.mark.parametrize(
+    ("rest", "count"),
+    [("", 1), ("        waiting.append(answer.next)\n", 0)],
+)
+def test_what_each_round_takes_out_of_a_list(rest, count):
+    source = (
+        "async def f(ids, client):\n    waiting = list(ids)\n    while waiting:\n"
+        f"        answer = await client.post('/x', json=waiting.pop())\n{rest}"
+    )
+    assert len(lines_of(RULE, source)) == count

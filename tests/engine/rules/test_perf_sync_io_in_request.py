@@ -146,3 +146,13 @@ def test_a_factory_that_the_container_of_nest_calls(given, count):
         f"export const clientFactory = async ({given}) => {{\n  return new Client(fs.readFileSync(file()));\n}};\n"
     )
     assert len(findings_of(RULE, {"src/client.factory.ts": source})) == count
+
+
+def test_what_puts_routes_into_a_server_runs_once():
+    source = (
+        "import { mkdirSync, writeFileSync } from 'node:fs';\nexport async function photos(app: FastifyInstance) {\n"
+        "  mkdirSync('/var/photos', { recursive: true });\n"
+        "  app.post<{ Body: Buffer }>('/photos/:name', async (request) => {\n"
+        "    writeFileSync(request.params.name, request.body);\n  });\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/photos.ts": source})] == [5]

@@ -491,3 +491,90 @@ def test_what_waits_to_be_sent_grows(table, count):
         f"\terr := s.db.SelectContext(ctx, &rows, `SELECT id, body FROM {table} ORDER BY id`)\n\treturn rows, err\n}}\n"
     )
     assert len(findings_of(RULE, {"shop/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT * FROM orders", 1),
+        ("SELECT id, total FROM orders ORDER BY id", 1),
+        ("SELECT * FROM orders WHERE total > 5", 0),
+        ("SELECT * FROM orders LIMIT 50", 0),
+        ("SELECT DISTINCT reference FROM orders", 0),
+        ("SELECT o.id FROM orders o JOIN lines l ON l.order_id = o.id", 0),
+    ],
+)
+def test_sql_that_gorm_is_given(text, found):
+    body = f'\tvar rows []Order\n\tdb.Raw("{text}").Scan(&rows)\n\tshow(rows)'
+    assert len(orms.lines(RULE, "gorm", body, {"orders": "XL"})) == found
+
+
+@pytest.mark.parametrize(
+    ("chain", "found"),
+    [
+        ('await db("parcels")', 1),
+        ('await db.select("id").from("parcels").where({ lost: false })', 1),
+        ('await db("parcels").where({ id: 5 })', 0),
+        ('await db("parcels").where({ weight })', 0),
+        ('await db("parcels").first()', 0),
+        ('await client.db("parcels")', 0),
+    ],
+)
+def test_chains_of_knex_in_files_that_do_not_name_it(chain, found):
+    files = {
+        "src/db.js": "import knex from 'knex';\nexport const db = knex(config);\n",
+        "src/work.js": (
+            "import { db } from './db';\nexport async function f(weight, client) {\n"
+            f"  const rows = {chain};\n  await send(rows);\n}}\n"
+        ),
+        "db/schema.sql": "CREATE TABLE parcels (id bigint primary key, weight int, lost boolean);",
+    }
+    assert len(findings_of(RULE, files, {"parcels": "XL"})) == found
+
+
+@pytest.mark.parametrize(("given", "found"), [("5L", 1), ("5L, PageRequest.of(0, 50)", 0)])
+def test_a_method_of_a_repository_that_also_takes_a_page(given, found):
+    files = {
+        **orms.JPA,
+        "src/main/java/shop/LineRepository.java": (
+            "package shop;\n\npublic interface LineRepository extends JpaRepository<Line, Long> {\n"
+            "    Page<Line> findByOrderId(Long orderId, Pageable page);\n"
+            "    List<Line> findByOrderId(Long orderId);\n}\n"
+        ),
+        "src/main/java/shop/Work.java": (
+            "package shop;\nclass Work {\n  private final LineRepository lines;\n  void f() {\n"
+            f"    send(lines.findByOrderId({given}));\n  }}\n}}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files, {"line": "XL"})) == found
+
+
+@pytest.mark.parametrize(
+    ("head", "volume", "found"),
+    [
+        ("@app.get('/sums')\n", "XL", ["warning"]),
+        ("@app.get('/sums')\n", "M", []),
+        ("@shared_task\n", "XL", []),
+        ("", "XL", []),
+    ],
+)
+def test_a_stream_of_a_large_table_while_a_request_waits(head, volume, found):
+    source = (
+        "from celery import shared_task\nfrom flask import Blueprint\napp = Blueprint('x')\n\n"
+        f"{head}def sums():\n    return digest(o.total for o in Order.objects.iterator(chunk_size=500))\n"
+    )
+    assert [each.severity for each in findings(RULE, source, volumes={"Order": volume})] == found
+
+
+@pytest.mark.parametrize(
+    ("column", "size", "found"),
+    [("order_id", "XL", ["low"]), ("order_id", "M", []), ("code", "XL", []), ("id", "XL", [])],
+)
+def test_a_column_that_is_named_after_a_key_of_others(column, size, found):
+    files = {
+        "db/schema.sql": "CREATE TABLE scans (id bigint primary key, order_id bigint, code text);",
+        "a/work.py": (
+            f"def f(db, x):\n    return db.execute('SELECT code FROM scans WHERE {column} = %s', (x,)).fetchall()\n"
+        ),
+    }
+    assert [str(each.confidence) for each in findings_of(RULE, files, {"scans": size})] == found

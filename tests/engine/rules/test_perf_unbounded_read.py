@@ -147,3 +147,84 @@ def test_the_request_of_echo():
         "func take(c echo.Context) error {\n\tbody, err := io.ReadAll(c.Request().Body)\n\treturn keep(body, err)\n}\n"
     )
     assert [each.line for each in findings_of(RULE, {"a/take.go": source})] == [13]
+
+
+@pytest.mark.parametrize(
+    ("opened", "count"),
+    [
+        ('file, _, err := r.FormFile("photo")', 1),
+        ('header, err := c.FormFile("photo")\n\tfile, err := header.Open()', 1),
+        ('file, err := os.Open("photo")', 0),
+        ('header, err := c.FormFile("photo")\n\tfile, err := other.Open()', 0),
+    ],
+)
+def test_a_file_of_a_form_in_go(opened, count):
+    assert len(findings_of(RULE, {"a.go": GO % f"{opened}\n\tdata, _ := io.ReadAll(file)"})) == count
+    limited = f"{opened}\n\tdata, _ := io.ReadAll(io.LimitReader(file, 100))"
+    assert findings_of(RULE, {"a.go": GO % limited}) == []
+
+
+@pytest.mark.parametrize(("stream", "count"), [("GZIPInputStream", 1), ("BufferedInputStream", 0)])
+def test_a_body_that_java_unpacks(stream, count):
+    source = SPRING.replace("MultipartFile file", "HttpServletRequest request")
+    body = f"try (var in = new {stream}(request.getInputStream())) {{ use(in.readAllBytes()); }}"
+    assert len(findings_of(RULE, {"A.java": source % body})) == count
+
+
+FLASK = (
+    "from flask import Flask, request\napp = Flask(__name__)\n%s\n@app.post('/x')\ndef take():\n"
+    "    return str(len(%s))\n"
+)
+
+
+@pytest.mark.parametrize("read", ["request.get_data()", "request.files['x'].read()"])
+def test_the_limit_of_flask(read):
+    (finding,) = findings_of(RULE, {"shop/app.py": FLASK % ("", read)})
+    assert finding.line == 6
+    assert findings_of(RULE, {"shop/app.py": FLASK % ("app.config['MAX_CONTENT_LENGTH'] = 9", read)}) == []
+    files = {"shop/app.py": FLASK % ("", read), "shop/config.py": "class Config:\n    MAX_CONTENT_LENGTH = 9\n"}
+    assert findings_of(RULE, files) == []
+
+
+@pytest.mark.parametrize(
+    ("read", "count"),
+    [
+        ("await gunzip(req.body)", 1),
+        ("await gunzip(req.body, { maxOutputLength: 9 })", 0),
+        ("zlib.inflateSync(req.body)", 1),
+        ("await gzip(req.body)", 0),
+        ("await other.gunzip(req.body)", 0),
+    ],
+)
+def test_a_body_that_script_unpacks(read, count):
+    head = (
+        "const zlib = require('zlib');\nconst { promisify } = require('util');\n"
+        "const gunzip = promisify(zlib.gunzip);\nconst gzip = promisify(zlib.gzip);\n"
+    )
+    found = findings_of(RULE, {"a.js": head + EXPRESS % f"const data = {read};"})
+    assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("parameter", "read", "count"),
+    [
+        ("request: NextRequest", "request.arrayBuffer()", 1),
+        ("request: Request", "request.json()", 0),
+        ("answer: Response", "answer.arrayBuffer()", 0),
+    ],
+)
+def test_the_body_of_a_route_of_next(parameter, read, count):
+    source = f"export async function POST({parameter}) {{\n  return Response.json(await {read});\n}}\n"
+    assert len(findings_of(RULE, {"app/api/x/route.ts": source})) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("httpx.AsyncClient()", 1), ("load()", 0)])
+def test_an_answer_that_a_client_of_another_module_brings(made, count):
+    files = {
+        "app/clients.py": f"import httpx\n\nhttp = {made}\n",
+        "app/views.py": (
+            "from app.clients import http\n\n@router.post('/x')\nasync def take(link: Link):\n"
+            "    answer = await http.get(str(link.url))\n    return answer.content\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [6] * count

@@ -60,8 +60,8 @@ def f(session, text):
     ("index", "count"),
     [
         ("models.Index(fields=['note'], name='a')", 1),
-        ("models.Index(Upper('note'), name='a')", 0),
-        ("models.UniqueConstraint(Lower('note').desc(), name='a')", 0),
+        ("models.Index(Upper('note'), name='a')", 1),
+        ("models.UniqueConstraint(Lower('note').desc(), name='a')", 1),
         ("GinIndex(fields=['note'], name='a', opclasses=['gin_trgm_ops'])", 0),
         ("GinIndex(OpClass(Upper('note'), name='gin_trgm_ops'), name='a')", 0),
         ("models.UniqueConstraint('note', name='a')", 1),
@@ -74,6 +74,32 @@ def test_an_index_that_django_makes_for_it(index, count):
         "def f(text):\n    return list(Letter.objects.filter(note__icontains=text))\n"
     )
     assert len(findings_of(RULE, {"shop/models.py": models})) == count
+
+
+@pytest.mark.parametrize(("lookup", "count"), [("iexact", 0), ("icontains", 1)])
+def test_an_index_on_a_function_serves_the_function_and_nothing_inside_of_the_text(lookup, count):
+    models = (
+        "from django.db import models\n\nclass Letter(models.Model):\n    note = models.CharField(max_length=9)\n"
+        "    class Meta:\n        indexes = [models.Index(Upper('note'), name='a')]\n\n"
+        f"def f(text):\n    return list(Letter.objects.filter(note__{lookup}=text))\n"
+    )
+    assert len(findings_of(RULE, {"shop/models.py": models})) == count
+
+
+@pytest.mark.parametrize(
+    ("index", "count"),
+    [
+        ("CREATE INDEX a ON letters (lower(note))", 1),
+        ("CREATE INDEX a ON letters USING gin (lower(note) gin_trgm_ops)", 0),
+        ("CREATE INDEX a ON letters USING gin (to_tsvector('simple', note))", 0),
+    ],
+)
+def test_what_stands_inside_of_a_text_needs_an_index_of_its_own(index, count):
+    files = {
+        "db/migrations/001_letters.sql": f"CREATE TABLE letters (id int primary key, note text);\n{index};\n",
+        "a.py": 'def f(cur, text):\n    cur.execute("SELECT id FROM letters WHERE note LIKE \'%" + text + "\'")\n',
+    }
+    assert len(findings_of(RULE, files)) == count
 
 
 @pytest.mark.parametrize(
@@ -350,3 +376,82 @@ def test_what_java_binds_behind_a_mapper_or_in_steps(call, found):
 def test_the_rows_of_a_span_are_few(conditions, confidence):
     source = f"def f(t, a, b):\n    return Order.objects.filter(reference__iexact=t, {conditions}).count()"
     assert [str(each.confidence) for each in findings(RULE, source)] == [confidence]
+
+
+LETTERS = """CREATE TABLE letters (id int primary key, note text, sent_at timestamp, place_id int);
+CREATE TABLE places (id int primary key, name text);
+CREATE INDEX a ON letters (note);
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "lines"),
+    [
+        ("l.note = %s OR p.name = %s", [2]),
+        ("(p.name = %s OR l.note = %s) AND l.sent_at > %s", [2]),
+        ("l.note = %s OR l.place_id = %s", []),
+        ("(l.note = %s OR p.name = %s) AND l.id = %s", []),
+        ("CAST(l.note AS CHAR(8)) = %s", [2]),
+        ("CAST(l.sent_at AS DECIMAL(10, 2)) = %s", [2]),
+    ],
+)
+def test_conditions_in_sql_that_no_index_serves(condition, lines):
+    source = (
+        "def f(cur, a, b, c):\n"
+        "    cur.execute('SELECT l.id FROM letters l JOIN places p ON p.id = l.place_id"
+        f" WHERE {condition}', [a, b, c])\n"
+    )
+    found = findings_of(RULE, {"db/migrations/001.sql": LETTERS, "a.py": source})
+    assert [each.line for each in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("chain", "count"),
+    [
+        ('db.Raw("SELECT id FROM customers WHERE lower(email) = ?", x).Scan(&rows)', 1),
+        ('db.Raw("SELECT id FROM customers WHERE email = ?", x).Scan(&rows)', 0),
+        ('db.Raw("SELECT id FROM customers WHERE email LIKE ?", "%"+x).Scan(&rows)', 1),
+    ],
+)
+def test_sql_that_gorm_is_given(chain, count):
+    body = f"\tvar rows []Customer\n\t{chain}"
+    assert len(of_orm(RULE, "gorm", body)) == count
+
+
+@pytest.mark.parametrize(
+    ("chain", "count"),
+    [
+        ('knex("letters").whereRaw("upper(note) = ?", [x]).select("id")', 1),
+        ('knex("letters").whereRaw("note = ?", [x]).select("id")', 0),
+        ('knex("letters").whereRaw("note like ?", [`%${x}`]).select("id")', 1),
+        ('knex("letters").orderByRaw("random()").limit(3)', 1),
+        ('knex("letters").orderByRaw("note desc").limit(3)', 0),
+        ('knex("letters").where({ id: x }).whereRaw("upper(note) = ?", [x])', 0),
+    ],
+)
+def test_sql_that_knex_is_given(chain, count):
+    source = f"const knex = require('knex')({{}});\nasync function find(x) {{\n  return await {chain};\n}}\n"
+    assert len(findings_of(RULE, {"db/migrations/001.sql": LETTERS, "src/find.js": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("chain", "count"),
+    [
+        ("Order.objects.exclude(id__in=Line.objects.values('order_id'))[:20]", 1),
+        ("Order.objects.exclude(id__in=list(Line.objects.values_list('order_id', flat=True)))[:20]", 0),
+        ("Order.objects.exclude(id__in=known)[:20]", 0),
+        ("Order.objects.filter(id__in=Line.objects.values('order_id'))[:20]", 0),
+        ("Order.objects.annotate(plain=Lower('reference')).filter(plain=t)", 1),
+        ("Order.objects.alias(day=TruncDate(F('reference'))).filter(day__gt=t)", 1),
+        ("Order.objects.annotate(plain=Lower('reference')).filter(reference=t)", 0),
+        ("Order.objects.annotate(rows=Count('lines')).filter(rows=t)", 0),
+    ],
+)
+def test_subqueries_that_are_excluded_and_functions_with_a_name_in_django(chain, count):
+    assert len(findings(RULE, f"def f(t, known):\n    return list({chain})")) == count
+
+
+@pytest.mark.parametrize("rows", ["select(Box.parcel_id)", "session.query(Box.parcel_id)", "[1, 2]"])
+def test_a_subquery_of_sqlalchemy_that_is_excluded(rows):
+    source = PARCELS.replace("Parcel.label.%s", f"Parcel.label.not_in({rows})")
+    assert len(findings_of(RULE, {"shop/work.py": source})) == (rows[0] != "[")

@@ -221,3 +221,73 @@ def test_an_index_of_sequelize_by_the_names_of_the_columns(fields, count):
     source = "const { Reading } = require('./models');\n"
     source += "exports.of = (roomId) => Reading.findAll({ where: { roomId }, limit: 50 });\n"
     assert len(findings_of(RULE, {"src/reading.js": model, "src/list.js": source})) == count
+
+
+@pytest.mark.parametrize(("size", "severities"), [("M", []), ("XL", ["info"])])
+def test_a_flag_that_is_compared_with_what_is_written_out_is_worth_knowing_on_large_tables(size, severities):
+    found = findings(RULE, "list(Order.objects.filter(is_paid=False))", volumes={"shop_order": size})
+    assert [finding.severity for finding in found] == severities
+
+
+ORDERS_OF_ALEMBIC = """from sqlalchemy import select
+from sqlalchemy.orm import Mapped, mapped_column
+class Parcel(Base):
+    __tablename__ = "parcels"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    label: Mapped[str] = mapped_column()
+def f(session, label):
+    return session.scalars(select(Parcel).where(Parcel.label == label)).all()
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [
+        ("    op.create_index('i', 'parcels', ['label'])", 0),
+        ("    op.create_unique_constraint('i', 'parcels', ['label'])", 0),
+        (
+            "    with op.get_context().autocommit_block():\n        op.create_index(op.f('i'), 'parcels', ['label'])",
+            0,
+        ),
+        ("    with op.batch_alter_table('parcels') as batch:\n        batch.create_index('i', ['label'])", 0),
+        ("    with op.batch_alter_table('boxes') as batch:\n        batch.create_index('i', ['label'])", 1),
+        ("    op.create_index('i', 'parcels', ['id', 'label'])", 1),
+        ("    pass\n\ndef downgrade():\n    op.create_index('i', 'parcels', ['label'])", 1),
+    ],
+)
+def test_an_index_that_a_migration_of_alembic_makes_counts(made, count):
+    migration = f"from alembic import op\n\ndef upgrade():\n{made}\n"
+    files = {"shop/parcels.py": ORDERS_OF_ALEMBIC, "migrations/versions/0002_index.py": migration}
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ("coalesce(sum(grams), 0)", 0),
+        ("max(grams)", 0),
+        ("grams", 1),
+        ("label, max(grams)", 1),
+    ],
+)
+def test_a_sum_in_sql_over_a_span_reads_most_rows_anyway(asked, count):
+    files = {
+        "db/schema.sql": "CREATE TABLE parcels (id int primary key, label text, grams int);\n",
+        "a.py": f"def f(cur, n):\n    cur.execute('SELECT {asked} FROM parcels WHERE grams > %s', [n])\n",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("key", "count"), [("bigserial", 1), ("int AUTO_INCREMENT", 0), ("bigint", 0)])
+def test_a_foreign_key_in_sql_has_an_index_of_its_own_but_in_postgresql(key, count):
+    files = {
+        "db/schema.sql": f"CREATE TABLE parcels (id {key} PRIMARY KEY, van_id bigint NOT NULL REFERENCES vans (id));\n",
+        "a.py": "def f(cur, van):\n    cur.execute('SELECT id FROM parcels WHERE van_id = %s', [van])\n",
+    }
+    assert len(findings_of(RULE, files)) == count
+
+
+def test_rows_that_are_loaded_for_others_are_found_by_their_keys():
+    source = "def f(x):\n    return Prefetch('orders', queryset=Order.objects.filter(reference=x), to_attr='wanted')"
+    assert lines(RULE, source) == []
+    assert lines(RULE, "def f(x):\n    return list(Order.objects.filter(reference=x))") == [2]

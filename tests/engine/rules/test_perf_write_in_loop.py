@@ -407,3 +407,29 @@ def test_a_statement_of_go_that_was_prepared_before_the_loop(prepare):
 def test_a_loop_that_is_left_behind_a_statement_of_several_lines(leaves, found):
     statement = "  await db.update(orders).set({\n    total: id,\n  });\n"
     assert orms.lines(RULE, "drizzle", f"for (const id of ids) {{\n{statement}  {leaves}\n}}") == found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("rows.forEach(orders::save);", 1),
+        ("rows.stream().filter(Order::isPaid).forEach(orders::save);", 1),
+        ("orders.saveAll(rows);", 0),
+        ("run(orders::save);", 0),
+        ("rows.forEach(seen::add);", 0),
+    ],
+)
+def test_a_method_of_a_repository_that_is_called_for_each_row(body, found):
+    assert len(orms.lines(RULE, "jpa", body)) == found
+
+
+@pytest.mark.parametrize(
+    ("opened", "found"),
+    [("StatelessSession session = factory.openStatelessSession();", 1), ("Basket session = baskets.open();", 0)],
+)
+def test_sessions_of_hibernate_without_state_send_each_row_at_once(opened, found):
+    source = (
+        "import org.hibernate.*;\nclass Feed {\n  void f(List<Order> orders) {\n"
+        f"    {opened}\n    for (Order each : orders) {{\n      session.insert(each);\n    }}\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/main/java/Feed.java": source})) == found

@@ -288,3 +288,16 @@ def test_a_path_that_a_function_of_the_file_gives(gives, count):
     source += "    return ROOTS[name]\n\n\nasync def keep(name, data):\n    place = target(name)\n"
     source += "    place.write_bytes(data)\n"
     assert lines_of(RULE, source) == [11] * count
+
+
+@pytest.mark.parametrize(
+    ("opened", "call", "lines"),
+    [
+        ("socket.create_connection((host, 80), timeout=2)", "link.recv(64)", [3, 4]),
+        ("await asyncio.open_connection(host, 80)", "link.recv(64)", []),
+        ("socket.create_connection((host, 80), timeout=2)", "link.fileno()", [3]),
+    ],
+)
+def test_a_socket_that_is_opened_in_the_coroutine(opened, call, lines):
+    source = f"import asyncio, socket\nasync def probe(host):\n    with {opened} as link:\n        return {call}\n"
+    assert lines_of(RULE, source) == lines

@@ -208,10 +208,18 @@ def test_a_listener_for_this_machine(host, severity):
     assert [mark.severity for mark in marks_of(RULE, source, "go")] == [severity]
 
 
-@pytest.mark.parametrize(("name", "count"), [("close", 0), ("answer", 1)])
-def test_closing_waits_for_what_is_under_way(name, count):
-    source = f"class A:\n    def {name}(self, futures):\n        for future in futures:\n            future.result()\n"
-    assert len(marks_of(RULE, source, "python")) == count
+@pytest.mark.parametrize(
+    ("name", "handler", "count"), [("close", "other", 0), ("load", "other", 1), ("wait_for_rows", "wait_for_rows", 1)]
+)
+def test_closing_waits_for_what_is_under_way(name, handler, count):
+    source = (
+        "from flask import Flask\napp = Flask(__name__)\n"
+        f"def {name}(future):\n    return future.result()\n"
+        f"@app.get('/')\ndef other(future=None):\n    return {name}(future)\n"
+    )
+    if handler == name:  # a handler is no closing, whatever it is called
+        source = source.replace(f"def {name}", f"@app.get('/rows')\ndef {name}", 1)
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
 
 
 @pytest.mark.parametrize(
@@ -389,3 +397,126 @@ def test_a_pool_of_go_whose_address_a_name_holds():
     )
     assert [each.line for each in findings_of(RULE, {"stock/a.go": source})] == [7]
     assert findings_of(RULE, {"stock/a.go": source.replace("\tdb, _", "\tdsn += options\n\tdb, _")}) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "waits", "count"),
+    [
+        ("job = mail.delay(1)", "job.get()", 1),
+        ("job = mail.delay(1)", "job.get(timeout=3)", 0),
+        ("job = pool.apply_async(load, (1,))", "job.get()", 1),
+        ("job = AsyncResult(key)", "job.get()", 1),
+        ("job = rows.first(1)", "job.get()", 0),
+        ("job = pool.submit(load)", "job.result()", 1),
+        ("pass", "mail.apply_async((1,)).get()", 1),
+    ],
+)
+def test_jobs_that_are_waited_for(made, waits, count):
+    assert len(lines_of(RULE, f"def answer(key):\n    {made}\n    return {waits}\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "call", "count"),
+    [
+        ("DSN = os.environ.get('DSN', 'dbname=a connect_timeout=3')", "psycopg2.connect(DSN)", 0),
+        ("DSN = os.environ.get('DSN', 'dbname=a')", "psycopg2.connect(DSN)", 1),
+        ("pool = redis.ConnectionPool(socket_timeout=2)", "redis.Redis(connection_pool=pool)", 0),
+        ("pool = 1", "redis.Redis(host='a')", 1),
+    ],
+)
+def test_limits_that_stand_behind_a_name(head, call, count):
+    assert len(lines_of(RULE, f"import os, psycopg2, redis\n{head}\ndef f():\n    return {call}\n")) == count
+
+
+@pytest.mark.parametrize(
+    ("imported", "call", "count"),
+    [
+        ("from a.rates_pb2_grpc import RatesStub", "self.stub.Get(row)", 1),
+        ("from a.rates_pb2_grpc import RatesStub", "self.stub.Get(row, timeout=3)", 0),
+        ("from a.rates_pb2_grpc import RatesStub", "self.stub.Get(row, **more)", 0),
+        ("from a.rates_pb2_grpc import RatesStub", "[each for each in self.stub.Watch(row)]", 0),
+        ("from a.rates import RatesStub", "self.stub.Get(row)", 0),
+    ],
+)
+def test_calls_of_grpc_in_python(imported, call, count):
+    source = (
+        f"{imported}\nclass Rates:\n    def __init__(self, channel):\n        self.stub = RatesStub(channel)\n"
+        f"    def load(self, row, more):\n        return {call}\n"
+    )
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "count"),
+    [
+        ("ctx := context.Background()", "client.Price(ctx, in)", 1),
+        ("ctx, cancel := context.WithTimeout(context.Background(), 1)", "client.Price(ctx, in)", 0),
+        ("ctx := context.Background()", "client.Watch(ctx, in)\n\tstream.Recv()", 0),
+        ("ctx := context.Background()", "other.Price(ctx, in)", 0),
+    ],
+)
+def test_calls_of_grpc_in_go(made, call, count):
+    source = (
+        'package a\nimport ("context"; "example.org/gen/tollpb")\n'
+        f"func f(client tollpb.TollClient, other *Prices, in *In) {{\n\t{made}\n\tstream, err := {call}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "confidences"),
+    [
+        ('redis.Dial("tcp", addr)', [""]),
+        ('redis.Dial("tcp", addr, redis.DialReadTimeout(wait))', []),
+        ('redis.Dial("tcp", addr, opts...)', []),
+        ('mongo.Connect(ctx, options.Client().ApplyURI("mongodb://rows"))', ["low"]),
+        ('mongo.Connect(ctx, options.Client().ApplyURI("mongodb://rows/?timeoutMS=900"))', []),
+        ('mongo.Connect(ctx, options.Client().ApplyURI("mongodb://rows").SetTimeout(wait))', []),
+        ("mongo.Connect(ctx, opts)", []),
+        ("grpc.Dial(addr, grpc.WithBlock())", [""]),
+        ("grpc.Dial(addr, creds)", []),
+        ("grpc.DialContext(ctx, addr, grpc.WithBlock())", []),
+        ("grpc.DialContext(context.Background(), addr, grpc.WithBlock())", [""]),
+    ],
+)
+def test_clients_that_go_builds(call, confidences):
+    source = (
+        'package a\nimport ("context"; "github.com/gomodule/redigo/redis"; "go.mongodb.org/mongo-driver/mongo"; '
+        '"go.mongodb.org/mongo-driver/mongo/options"; "google.golang.org/grpc")\n'
+        f"func f(ctx context.Context, addr string) {{\n\tg({call})\n}}\n"
+    )
+    assert [each.confidence for each in marks_of(RULE, source, "go")] == confidences
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ('MongoClients.create("mongodb://rows")', 1),
+        ("MongoClients.create()", 1),
+        ('MongoClients.create("mongodb://rows/?socketTimeoutMS=900")', 0),
+        ("MongoClients.create(settings)", 0),
+        ("consumer.poll(Duration.ofMillis(Long.MAX_VALUE))", 1),
+        ("consumer.poll(Long.MAX_VALUE)", 1),
+        ("consumer.poll(Duration.ofMillis(500))", 0),
+    ],
+)
+def test_clients_that_java_builds_or_asks(call, count):
+    source = (
+        "import com.mongodb.client.MongoClients;\nimport org.apache.kafka.clients.consumer.KafkaConsumer;\n"
+        f"class Rows {{\n  void f(KafkaConsumer<String, String> consumer) {{\n    {call};\n  }}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("'mongodb://rows/a'", 1),
+        ("'mongodb://rows/a', { socketTimeoutMS: 900 }", 0),
+        ("'mongodb://rows/a', options", 0),
+        ("'mongodb://rows/a?socketTimeoutMS=900'", 0),
+    ],
+)
+def test_mongoose(given, count):
+    source = f"import mongoose from 'mongoose';\nawait mongoose.connect({given});\n"
+    assert len(lines_of(RULE, source, "javascript")) == count

@@ -353,3 +353,25 @@ def test_what_a_clock_starts_as_well_belongs_to_no_request(starts, count):
         'func (b *beat) send() {\n\treq, _ := http.NewRequest("GET", b.url, nil)\n\tb.client.Do(req)\n}\n'
     )
     assert len(findings_of(RULE, {"a/beat.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("imported", "kind", "asked", "count"),
+    [
+        ("database/sql", "*sql.DB", 'h.db.Exec("q", 1)', 1),
+        ("database/sql", "*sql.DB", "h.db.Ping()", 1),
+        ("database/sql", "*sql.DB", 'h.db.ExecContext(r.Context(), "q", 1)', 0),
+        ("gorm.io/gorm", "*gorm.DB", 'h.db.Exec("q", 1)', 0),
+        ("example.org/a/rows", "rows.Log", 'h.db.Query("q")', 0),
+    ],
+)
+def test_a_handle_that_another_file_of_the_package_declares(imported, kind, asked, count):
+    files = {
+        "go.mod": "module example.org/a\n\ngo 1.22\n",
+        "web/api.go": f'package web\nimport "{imported}"\ntype Handler struct {{\n\tdb {kind}\n}}\n',
+        "web/show.go": (
+            'package web\nimport "net/http"\n'
+            f"func (h *Handler) show(w http.ResponseWriter, r *http.Request) {{\n\t{asked}\n}}\n"
+        ),
+    }
+    assert len(findings_of(RULE, files)) == count

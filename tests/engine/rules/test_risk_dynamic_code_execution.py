@@ -403,3 +403,28 @@ def test_a_name_that_a_pattern_of_python_lets_through(way, count):
         f"    if not re.{way}(r'[a-z0-9_]+', name):\n        raise ValueError(name)\n    os.system('which ' + name)\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('"zip /srv/{}.zip /srv/{}".format(name, name)', 1),
+        ('"SELECT {}.id FROM {}".format(name, TABLE)', 0),  # the alias of a table
+    ],
+)
+def test_a_name_within_a_path_is_no_alias(text, count):
+    source = f"import subprocess\ndef f(name):\n    command = {text}\n    subprocess.call(command, shell=True)\n"
+    assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("scripts/make.py", "text = make()\nexec(compile(text, 'a', 'exec'))\nopen('a.py', 'w').write(text)\n", 0),
+        ("scripts/make.py", "text = load()\nexec(text)\nopen('a.py', 'w').write(other)\n", 1),
+        ("shop/make.py", "def f(text):\n    exec(text)\n    open('a.py', 'w').write(text)\n", 1),
+        ("scripts/make.js", "const text = make();\nnew Function(text);\nfs.writeFileSync('a.js', `x = ${text}`);\n", 0),
+    ],
+)
+def test_a_generator_tries_what_it_writes(path, source, count):
+    assert len(findings_of(RULE, {path: source})) == count

@@ -90,6 +90,9 @@ def test_go():
         ("with requests.Session() as s:\n    s.get(u)", [3]),
         ("s = requests.Session()\ns.get(u, timeout=3)", []),
         ("s = requests.Session()\ns.mount('https://', Limited())\ns.get(u)", []),
+        ("s = requests.Session()\nt = requests.Session()\nt.mount('https://', Limited())\ns.get(u)", [5]),
+        ("s = requests.Session()\nt = requests.Session()\nt.mount('https://', Limited())\nt.get(u)", []),
+        ("s = requests.Session()\ndef f(t):\n    t.mount('https://', Limited())\ns.get(u)", []),
         ("client = make()\nclient.get(u)", []),
         (
             "def f():\n    with requests.Session() as s:\n        s.get(u)\n"
@@ -506,3 +509,36 @@ def test_a_session_that_another_file_holds(made, call, count):
         "harbour/quays.py": f"from harbour.links import link\n\n\ndef get(address, body, options): return {call}\n",
     }
     assert [(each.line, each.confidence) for each in findings_of(RULE, files)] == [(4, "medium")] * count
+
+
+@pytest.mark.parametrize(("context", "lines"), [("context.Background()", [5]), ("context.TODO()", [5]), ("ctx", [])])
+def test_a_client_that_is_asked_at_once(context, lines):
+    source = (
+        'package a\nimport ("context"; "net/http")\nfunc f(ctx context.Context, u string) error {\n'
+        f"\tr, _ := http.NewRequestWithContext({context}, a, u, nil)\n"
+        "\t_, err := (&http.Client{}).Do(r)\n\treturn err\n}\n"
+        "func g(ctx context.Context) { http.NewRequestWithContext(ctx, a, b, nil) }\n"
+    )
+    assert lines_of(RULE, source, "go") == lines
+
+
+@pytest.mark.parametrize(
+    ("declared", "count"),
+    [
+        ("const fetch = (key) => rows.get(key);", 0),
+        ("function fetch(key) {\n    return rows.get(key);\n  }", 0),
+        ("const other = (key) => rows.get(key);", 1),
+        ("class Rows {\n    fetch() {}\n  }", 1),
+    ],
+)
+def test_a_function_of_that_name_inside_of_another_one(declared, count):
+    source = f"export function store(rows) {{\n  {declared}\n  return (url) => fetch(url);\n}}\n"
+    assert len(lines_of(RULE, source, "javascript")) == count
+
+
+@pytest.mark.parametrize(
+    ("options", "count"), [("{ headersTimeout: 2000, bodyTimeout: 9000 }", 0), ('{ method: "POST" }', 1)]
+)
+def test_limits_by_the_names_of_undici(options, count):
+    source = f'const {{ request }} = require("undici");\nexport const f = (url) => request(url, {options});\n'
+    assert len(lines_of(RULE, source, "javascript")) == count

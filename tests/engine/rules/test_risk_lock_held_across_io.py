@@ -370,3 +370,42 @@ def test_who_locks_a_collection_guards_memory(kind, count):
         "      known.put(file, name);\n      return name;\n    }\n  }\n}\n"
     )
     assert [each.line for each in findings_of(RULE, {"src/Names.java": source})] == [5] * count
+
+
+@pytest.mark.parametrize(("name", "count"), [("counts_lock", 1), ("rows_lock", 0), ("lock", 1)])
+def test_a_lock_that_is_named_after_other_things_than_the_rows(name, count):
+    source = (
+        f"import threading\n{name} = threading.Lock()\ndef rows_of(session):\n    with {name}:\n"
+        f"        return session.execute(QUERY)\ndef bump():\n    with {name}:\n        seen.clear()\n"
+    )
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+@pytest.mark.parametrize(("other", "count"), [("fileMu", 1), ("nameMu", 0)])
+def test_files_have_a_lock_of_their_own(other, count):
+    source = (
+        'package a\nimport ("os"; "sync")\n'
+        f"type Log struct {{\n\t{other} sync.Mutex\n\tlastMu sync.Mutex\n\tlast string\n}}\n"
+        "func (l *Log) Keep(line string) error {\n\tl.lastMu.Lock()\n\tdefer l.lastMu.Unlock()\n\tl.last = line\n"
+        "\treturn os.WriteFile(path, []byte(line), 0o600)\n}\n"
+        f"func (l *Log) Write(line string) error {{\n\tl.{other}.Lock()\n\tdefer l.{other}.Unlock()\n"
+        "\treturn os.WriteFile(all, []byte(line), 0o600)\n}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+@pytest.mark.parametrize(("kind", "count"), [("RestTemplate", 1), ("Map<String, Row>", 0)])
+def test_a_client_of_spring_by_any_name(kind, count):
+    source = (
+        f"class Rates {{\n  private final {kind} remote;\n  private final Lock lock = new ReentrantLock();\n"
+        "  String load() {\n    lock.lock();\n    try {\n      return remote.getForObject(url, String.class);\n"
+        "    } finally {\n      lock.unlock();\n    }\n  }\n"
+        "  void add() {\n    lock.lock();\n    try {\n      open++;\n    } finally {\n      lock.unlock();\n    }\n"
+        "  }\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/Rates.java": source})) == count
+
+
+def test_sleeping_is_no_work_that_takes_turns():
+    source = "class Gate {\n  synchronized void rest() throws Exception {\n    Thread.sleep(250);\n  }\n}\n"
+    assert [each.confidence for each in findings_of(RULE, {"src/Gate.java": source})] == ["low"]

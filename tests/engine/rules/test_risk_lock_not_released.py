@@ -405,3 +405,16 @@ def test_a_lock_of_a_script_that_another_method_releases(other, count):
         f"  async work() {{\n    try {{ await send(); }} finally {{ {other} }}\n  }}\n}}\n"
     )
     assert len(lines_of(RULE, source, "typescript")) == count
+
+
+@pytest.mark.parametrize(
+    ("between", "count"),
+    [("free = most;\n      lock.unlock();", 0), ("free = most;", 1), ("free = read(most);\n      lock.unlock();", 1)],
+)
+def test_java_that_releases_on_each_way_out(between, count):
+    source = (
+        "class Desk {\n  private final Lock lock = new ReentrantLock();\n  int shrink(int most) {\n    lock.lock();\n"
+        f"    if (free > most) {{\n      {between}\n      return most;\n    }}\n"
+        "    lock.unlock();\n    return 0;\n  }\n}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

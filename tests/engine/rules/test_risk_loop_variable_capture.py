@@ -8,6 +8,8 @@ FLAGGED = [
     "jobs.append(lambda: run(x))",
     "handlers[x.name] = lambda: run(x)",
     "pool.submit(lambda: run(x))",
+    "bus.add_listener(lambda event: run(x))",
+    "app.add_exception_handler(404, lambda request, error: run(x))",
     "Thread(target=lambda: run(x)).start()",
     "loop.call_later(1, lambda: run(x))",
 ]
@@ -16,6 +18,7 @@ FINE = [
     "jobs.append(partial(run, x))",
     "best = sorted(xs, key=lambda y: y - x)",
     "run(lambda: x)",
+    "bus.add_up(lambda: x)",
     "jobs.append(lambda: run(y))",
     "jobs.append(lambda x: run(x))",
     "jobs.append(lambda: run(self.x))",

@@ -125,3 +125,44 @@ def test_java_remembers_where_a_group_has_failed():
     (finding,) = findings_of(RULE, {"shop/Names.java": source})
     assert (finding.severity, finding.confidence) == ("warning", "low")
     assert "time with the square of its length" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("before", "subject", "lines"),
+    [
+        ("    name = form['name'][:40]\n", "name", []),
+        ("    name = form['name'][:4000]\n", "name", [4]),
+        ("    name = form['name'][2:]\n", "name", [4]),
+        ("", "name[:LONGEST]", []),
+        ("    if len(name) > 30: return None\n", "name", []),
+        ("    if len(other) > 30: return None\n", "name", [4]),
+        ("    if len(name) > 30: log(name)\n", "name", [4]),
+    ],
+)
+def test_texts_that_are_known_to_be_short(before, subject, lines):
+    before = before or "    pass\n"
+    assert (
+        lines_of(RULE, f"import re\ndef f(form, name, other):\n{before}    re.match(r'^(\\w+ ?)*$', {subject})\n")
+        == lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("if (name.length > 64) return false; return /^(a+)+$/.test(name);", 0),
+        ("if (name.length > 64) { throw new Error(name); } return /^(a+)+$/.test(name);", 0),
+        ("return name.length <= 64 && /^(a+)+$/.test(name);", 0),
+        ("const head = name.slice(0, 64); return head.match(/^(a+)+$/);", 0),
+        ("const head = name.slice(64); return head.match(/^(a+)+$/);", 1),
+        ("if (name.length > 64) { name = other; } return /^(a+)+$/.test(name);", 1),
+    ],
+)
+def test_texts_of_scripts_that_are_known_to_be_short(line, count):
+    assert len(lines_of(RULE, f"function f(name, other) {{\n  {line}\n}}\n", "javascript")) == count
+
+
+@pytest.mark.parametrize(("limit", "count"), [("if (code.length() > 20) { return false; }", 0), ("", 1)])
+def test_texts_of_java_that_are_known_to_be_short(limit, count):
+    source = f'class Codes {{ boolean fits(String code) {{ {limit} return code.matches("(\\\\w+)+;"); }} }}'
+    assert len(lines_of(RULE, source, "java")) == count

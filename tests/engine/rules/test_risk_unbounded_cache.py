@@ -652,3 +652,72 @@ def test_a_map_of_go_whose_keys_are_short_numbers(kind, count):
         "\ts.cache[key] = load(key)\n\treturn s.cache[key]\n}\n"
     )
     assert len(findings_of(RULE, {"shelf/a.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ("return jsonify(known=len(seen))", 1),
+        ("return {'known': len(seen)}", 1),
+        ("logger.info('known %d', len(seen))", 1),
+        ("return jsonify(full=len(seen) > 9)", 0),
+        ("known = len(seen)", 0),
+        ("trim(len(seen))", 0),
+    ],
+)
+def test_a_size_that_is_only_told_bounds_nothing(told, count):
+    source = (
+        "from flask import Flask, jsonify\napp = Flask(__name__)\nseen = set()\n"
+        f"@app.post('/calls/<user>')\ndef call(user):\n    seen.add(user)\n    {told}\n"
+    )
+    assert len(findings_of(RULE, {"shop/a.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ("res.json({ known: fares.size });", 1),
+        ("if (fares.size > 500) { stop(); }", 0),
+        ("const known = fares.size;", 0),
+    ],
+)
+def test_a_size_that_a_script_only_tells(told, count):
+    source = (
+        "const express = require('express');\nconst router = express.Router();\nconst fares = new Map();\n"
+        f"router.get('/:user', (req, res) => {{\n  fares.set(req.params.user, 1);\n  {told}\n}});\n"
+        "module.exports = router;\n"
+    )
+    assert len(findings_of(RULE, {"src/fares.js": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("declared", "added", "count"),
+    [
+        ("Map<String, Row> ratesByClient = new ConcurrentHashMap<>()", "ratesByClient.put(clientId, rate)", 1),
+        ("Map<String, Row> clients = new ConcurrentHashMap<>()", "clients.put(clientId, rate)", 0),
+        ("List<String> asked = new CopyOnWriteArrayList<>()", "asked.add(query)", 1),
+        ("Set<String> asked = ConcurrentHashMap.newKeySet()", "asked.add(query)", 1),
+        ("List<String> asked = new CopyOnWriteArrayList<>()", "asked.add(query); asked.remove(0)", 0),
+    ],
+)
+def test_other_collections_of_a_bean(declared, added, count):
+    bean = (
+        "import org.springframework.stereotype.Service;\n@Service\nclass Rates {\n"
+        f"  private final {declared};\n"
+        f"  void keep(String clientId, String query, Row rate) {{\n    {added};\n  }}\n}}\n"
+    )
+    web = (
+        "import org.springframework.web.bind.annotation.*;\n@RestController\nclass Web {\n"
+        "  private final Rates rates;\n"
+        '  @GetMapping("/rates/{id}")\n  void get(@PathVariable String id) {\n    rates.keep(id, id, null);\n  }\n}\n'
+    )
+    assert len(findings_of(RULE, {"src/Rates.java": bean, "src/Web.java": web})) == count
+
+
+@pytest.mark.parametrize(("key", "count"), [("to", 1), ("user", 1), ("name", 0), ("kind", 0)])
+def test_a_map_of_few_by_its_name_under_keys_of_people(key, count):
+    source = (
+        "from flask import Flask\napp = Flask(__name__)\nformats = {}\n"
+        f"@app.post('/formats/<{key}>')\ndef keep({key}):\n    formats[{key}] = 1\n    return ''\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"shop/a.py": source})] == ["low"] * count

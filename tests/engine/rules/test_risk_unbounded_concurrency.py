@@ -555,3 +555,70 @@ def test_lists_that_the_callers_write_out(export, given, count):
         "export async function f(rows) {\n  await some([first], rows);\n}\n"
     )
     assert len(findings_of(RULE, {"src/a.ts": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("taken", "each", "count"),
+    [
+        ("const { codes } = req.body;", "codes", 1),
+        ("const countries = req.body.countries;", "countries", 1),
+        ("const { codes } = settings;", "codes", 0),
+        ("const countries = settings.countries;", "countries", 0),
+        ("const { codes } = req.body;", "codes.slice(0, 5)", 0),
+    ],
+)
+def test_what_a_request_brings_is_as_long_as_its_caller_likes(taken, each, count):
+    web = (
+        "import express from 'express';\nimport { ask } from './ask.js';\nconst router = express.Router();\n"
+        f"router.post('/all', async (req, res) => {{\n  {taken}\n"
+        f"  res.json(await Promise.all({each}.map(async (code) => ask(code))));\n}});\nexport default router;\n"
+    )
+    asks = "export async function ask(code) {\n  return fetch(`https://rates.example.org/${code}`);\n}\n"
+    assert len(findings_of(RULE, {"src/web.js": web, "src/ask.js": asks})) == count
+
+
+@pytest.mark.parametrize(("made", "count"), [("axios.create({ timeout: 900 })", 1), ("new Map()", 0)])
+def test_a_client_of_another_file_leaves_the_process(made, count):
+    web = (
+        "import { ask } from './ask.js';\n"
+        "export async function all(ids) {\n  return Promise.all(ids.map((id) => ask(id)));\n}\n"
+    )
+    asks = "import { stock } from './stock.js';\nexport function ask(id) {\n  return stock.get(`/${id}`);\n}\n"
+    stock = f"import axios from 'axios';\nexport const stock = {made};\n"
+    assert len(findings_of(RULE, {"src/web.js": web, "src/ask.js": asks, "src/stock.js": stock})) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "each", "count"),
+    [
+        ("@router.post('/all')\nasync def pull_all(batch: Batch):", "batch.rows", 1),
+        ("async def pull_all(batch: Batch):", "batch.rows", 0),
+        ("@router.post('/all')\nasync def pull_all(body: Batch):", "body.batch", 0),
+        ("@router.post('/all')\nasync def pull_all(batch: Batch):", "batch.rows[:5]", 0),
+    ],
+)
+def test_the_body_of_a_request_is_no_piece_by_its_name(head, each, count):
+    source = (
+        "import asyncio\nimport httpx\nfrom fastapi import APIRouter\nrouter = APIRouter()\n"
+        "async def pull(row):\n    return await httpx.AsyncClient().get(row)\n"
+        f"{head}\n    return await asyncio.gather(*[pull(row) for row in {each}])\n"
+    )
+    assert len(findings_of(RULE, {"shop/web.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("before", "started", "count"),
+    [
+        ("", "serve(conn)", 1),
+        ("", "func() { serve(conn) }()", 1),
+        ("", "count()", 0),
+        ("room <- struct{}{}", "serve(conn)", 0),
+    ],
+)
+def test_connections_that_go_accepts_are_worth_knowing(before, started, count):
+    source = (
+        'package a\nimport "net"\nfunc listen(l net.Listener) error {\n\tfor {\n'
+        f"\t\tconn, err := l.Accept()\n\t\tif err != nil {{\n\t\t\treturn err\n\t\t}}\n\t\t{before}\n"
+        f"\t\tgo {started}\n\t}}\n}}\n"
+    )
+    assert [each.severity for each in findings_of(RULE, {"a/a.go": source})] == ["info"] * count

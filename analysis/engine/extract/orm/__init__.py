@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from analysis.engine.extract.orm import (
+    alembic,
     builders,
     bun,
     classes,
@@ -23,6 +24,7 @@ from analysis.engine.extract.orm import (
     gorm,
     jdbc_client,
     jpa,
+    jpa_references,
     knex,
     mongoose,
     panache,
@@ -39,11 +41,11 @@ from analysis.engine.rules.base import Look
 
 _SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, knex, drizzle, drizzle_tables, sql)
 _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
-    "python": (django, django_models, sqlalchemy, sqlalchemy_models, sql),
+    "python": (django, django_models, sqlalchemy, sqlalchemy_models, alembic, sql),
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
-    "java": (entities, jpa, panache, sql, jdbc_client),
+    "java": (entities, jpa, jpa_references, panache, sql, jdbc_client),
     "go": (gorm, bun, sql),
 }
 

@@ -75,7 +75,7 @@ def _append(call: Node, written: Written, start: int, file: SourceFile) -> None:
         operation = "aggregate"
     order = (*texts.get("orderBy", ()), *texts.get("addOrderBy", ()))
     after = steps_after(call.end_byte, file)
-    is_counted = any(step.name == "length" for step in after) or takes_length(call.start_byte, file)
+    is_counted = any(step.name == "length" for step in after) or takes_length(call.start_byte, call.end_byte, file)
     file.queries.append(
         query_at(
             call,

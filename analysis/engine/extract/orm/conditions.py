@@ -14,7 +14,7 @@ _CONDITION = re.compile(
         |extract|function|json_extract|strftime|unix_timestamp|length)\s*\(\s*(?:'\w+'\s*,\s*|\w+\s+FROM\s+)?)?
     (?P<path>["`\[]?[A-Za-z_]\w*["`\]]?(?:\.["`\[]?\w+["`\]]?)*)
     (?:::(?P<cast>\w+))?
-    (?(function)(?:\s+AS\s+\w+|\s*,[^()]*)?\s*\))
+    (?(function)(?:\s+AS\s+\w+(?:\s*\(\s*[\d,\s]+\))?|\s*,[^()]*)?\s*\))
     \s*
     (?P<operator>=|<>|!=|<=?|>=?|~\*?|\bNOT\s+IN\b|\bIN\b|\bNOT\s+I?LIKE\b|\bI?LIKE\b|\bIS\b|\bBETWEEN\b|\bMEMBER\s+OF\b)
     \s*\(?\s*(?P<value>SELECT\b|(?:lower|upper|concat)\s*\(\s*'%|["']?%|'|\d|true\b|false\b|null\b|not\b)?
@@ -47,12 +47,13 @@ def conditions_in(text: str, alias: str = "", values: Sequence[str] = ()) -> Ite
     """The conditions of a text. Names lose the alias of the table that is asked; those of another table keep theirs.
     `values` are what is bound to it, in order or by name: a wildcard may stand there."""
     text = text[:LONGEST_CONDITION]
-    if alias and _OR.search(text) and (column := _either(text, alias)):
+    column, sides = _either(text, alias) if alias and _OR.search(text) else ("", ())
+    if column:
         yield Filter(column, "either")
     for match in _CONDITION.finditer(text):
         path = re.sub(r"[\"`\[\]]", "", match["path"])
-        if path.lower() in _WORDS:
-            continue
+        if path.lower() in _WORDS or match["path"] in sides:
+            continue  # a side of that `OR` narrows nothing
         operator = " ".join(match["operator"].upper().split())
         written, value = (match["value"] or "").lower(), _bound(text, match.end(), values)
         is_bound = _PLACEHOLDER.match(text, match.end()) is not None
@@ -117,11 +118,9 @@ def _column(path: str, alias: str) -> str:
     return rest
 
 
-def _either(text: str, alias: str) -> str:
-    """The column on one side of an `OR` whose other side asks another table."""
+def _either(text: str, alias: str) -> tuple[str, tuple[str, ...]]:
+    """The column on one side of an `OR` whose other side asks another table, and both sides as they are written."""
     sides = _OR.split(text)
-    if len(sides) < 2:
-        return ""
     for left, right in pairwise(sides):
         before = [match["path"] for match in _CONDITION.finditer(left)]
         after = [match["path"] for match in _CONDITION.finditer(right)]
@@ -129,5 +128,5 @@ def _either(text: str, alias: str) -> str:
             continue
         one, other = before[-1].partition("."), after[0].partition(".")
         if one[0].lower() != other[0].lower() and alias.lower() in (one[0].lower(), other[0].lower()):
-            return one[2] if one[0].lower() == alias.lower() else other[2]
-    return ""
+            return one[2] if one[0].lower() == alias.lower() else other[2], (before[-1], after[0])
+    return "", ()

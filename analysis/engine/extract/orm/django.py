@@ -83,6 +83,12 @@ _MADE = re.compile(
 _LOADS = re.compile(rb"\b(list|tuple|set|frozenset|sorted)\(\Z")
 _WHOLE = re.compile(rb"(?![\w\"'])(?:\s*,[^()\n]*\b(many)\s*=\s*True\b|(\s*[,)]))?")  # `many`: a serializer's
 _MADE_HERE = re.compile(rb"(?:\w+\.)*([A-Z]\w*)\((?:[^()]|\([^()]*\))*\)\s*\.(save)$")
+_COMPUTED = re.compile(  # `Lower("email")`, `TruncDate(F("sent_at"))`
+    r"(?:\w+\.)*(?:Lower|Upper|Trunc\w*|Extract\w*|Cast|Substr|Left|Right|Length|L?R?Trim|Coalesce|Replace|MD5)\(\s*"
+    r"(?:(?:\w+\.)?F\(\s*)?[\"'](\w+)[\"']"
+)
+_PREFETCHED = re.compile(rb"\bPrefetch\([^()]*\Z")
+LONGEST_HEAD = 120  # bytes before a chain that it is given to
 _CONDITION = re.compile(r"\b(\w+)\s*=(?!=)\s*")
 
 
@@ -101,6 +107,7 @@ class _Shape:
     lock: bool = False
     streaming: bool = False
     raw: bool = False
+    computed: dict[str, str] = field(default_factory=dict)  # names for what functions make of columns, and the columns
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -197,6 +204,8 @@ def _takes_one(chain: Chain) -> bool:
 def _append(chain: Chain, shape: _Shape, model: str, file: SourceFile, *, orm: str = "django") -> None:
     for step in chain.steps:
         _read_step(step, shape, file)
+    if _PREFETCHED.search(file.source, max(0, chain.top.start_byte - LONGEST_HEAD), chain.top.start_byte):
+        shape.filters.append(Filter("other.id", "in"))  # Django adds the keys of the rows that it is loaded for
     if chain.limit and not shape.limit:
         shape.limit, shape.offset = chain.limit, chain.offset
     terminal = shape.terminal or ("slice" if _takes_one(chain) else chain.terminal)
@@ -228,8 +237,14 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
     name = _AWAITED.get(step.name, step.name)
     positional, keywords = file.arguments(step.call)
     if name in ("filter", "exclude", "get", "get_or_create", "update_or_create"):
-        found = _filters(positional, keywords, file)
-        shape.filters += [structs.replace(each, operator="other") for each in found] if name == "exclude" else found
+        found = [_in_columns(each, shape.computed) for each in _filters(positional, keywords, file)]
+        if name == "exclude":
+            found = [structs.replace(each, operator="other") for each in found]
+            found += [Filter(key.removesuffix("__in"), "excluded") for key in _subqueries(keywords, file)]
+        shape.filters += found
+    elif name in ("annotate", "alias"):
+        computed = ((key, _COMPUTED.match(file.text(value))) for key, value in keywords.items())
+        shape.computed.update((key, match[1]) for key, match in computed if match is not None)
     elif name == "order_by":
         shape.order = strings_in(positional, file)
     elif name in ("select_related", "prefetch_related"):
@@ -248,6 +263,24 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
         shape.operation, shape.terminal = _OPERATIONS[name], name
         shape.limit = 1 if name in _SINGLE else shape.limit
         shape.streaming = shape.streaming or name in ("iterator", "aiterator")
+
+
+def _in_columns(condition: Filter, computed: dict[str, str]) -> Filter:
+    """A condition on what a function makes of a column, in the name that an earlier step gave that: one on the
+    column."""
+    column = computed.get(condition.column)
+    if column is None:
+        return condition
+    operator = condition.operator if condition.operator == "contains" else "function"
+    return Filter(column, operator, condition.constant)
+
+
+def _subqueries(keywords: dict[str, Node], file: SourceFile) -> Iterator[str]:
+    """The conditions `id__in=Order.objects.…` whose rows the database is to find itself."""
+    for key, value in keywords.items():
+        text = file.text(value) if key.endswith("__in") and key.count("__") == 1 else ""
+        if ".objects" in text and not text.startswith(("list(", "set(", "[")):
+            yield key
 
 
 _PREFETCH = re.compile(r"Prefetch\(\s*[\"']([\w.]+)")

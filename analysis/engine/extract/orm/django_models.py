@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Model, Relation
+from analysis.engine.facts import COMPUTED, Column, Model, Relation
 
 _FIELD = re.compile(r"(?:^|\.)(\w+Field|ForeignKey|OneToOneField|ManyToManyField|GenericForeignKey)$")
 _NOT_BASES = re.compile(
@@ -109,7 +109,9 @@ def _indexes(options: dict[str, str]) -> tuple[tuple[str, ...], ...]:
 def _searchable(text: str) -> tuple[str, ...]:
     """Columns with an index on what a function makes of them, `Lower("email")`, or for what stands inside of a text."""
     inside = " ".join(_INSIDE_INDEX.findall(text))
-    return tuple(_COMPUTED.findall(text)) + tuple(_TEXT.findall(inside))
+    by_trigrams = "Gin" in text or "Gist" in text  # `GinIndex(OpClass(Upper("email"), …))`, or beside one
+    computed = (name if by_trigrams else name + COMPUTED for name in _COMPUTED.findall(text))
+    return (*computed, *_TEXT.findall(inside))
 
 
 def _body(node: Node) -> list[Node]:

@@ -233,7 +233,9 @@ def _append(
 def _kept_as(top: Node, file: SourceFile) -> tuple[str, str]:
     """`len` where only the number of rows is asked for, and the variable that holds the rows."""
     after = steps_after(top.end_byte, file)
-    if takes_length(top.start_byte, file) or (after and after[0].name == "length" and not after[0].arguments):
+    if takes_length(top.start_byte, top.end_byte, file) or (
+        after and after[0].name == "length" and not after[0].arguments
+    ):
         return "len", ""
     return "", assigned_to(top.start_byte, file) if not after or after[0].name in _PROMISES else ""
 

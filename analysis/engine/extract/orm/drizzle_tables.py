@@ -13,7 +13,7 @@ from tree_sitter import Node
 from analysis.engine.extract.orm.options import elements, pairs
 from analysis.engine.extract.orm.steps import Step, assigned_to, parts_of, split
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Model, Relation
+from analysis.engine.facts import COMPUTED, Column, Model, Relation
 from analysis.engine.readers.reading import given_values
 
 _MAKERS = re.compile(r"(?:^|\.)(?:(?:pg|mysql|sqlite|singlestore|gel|cockroach|mssql)Table|create\w*Table)$")
@@ -197,7 +197,8 @@ def _read_index(
             is_inside = is_inside or (step.name == "using" and any(map(_FINDS_INSIDE.match, parts[:1])))
     keys = [part for part in parts if not _TEXT.match(part)]
     if is_inside or any(map(_COMPUTED.search, keys)):
-        searchable += [name for key in keys for name in _COLUMNS.findall(key)[:1]]
+        found = [name for key in keys for name in _COLUMNS.findall(key)[:1]]
+        searchable += found if is_inside else [name + COMPUTED for name in found]
         return
     names = tuple(match[1] for match in map(_COLUMN.match, keys) if match is not None)
     if not names:

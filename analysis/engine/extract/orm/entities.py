@@ -117,10 +117,11 @@ def _relation(name: str, member: Node, kind: str, above: dict[str, str], file: S
     batched = not _BATCHED.isdisjoint(above)
     target = _TARGET_ENTITY.search(text) or _TARGET.search(declared)
     mapped = _MAPPED.search(text)
+    stored = _name_in(above.get("CollectionTable", "")) if kind == "ElementCollection" else ""
     return Relation(
         name,
         "to_one" if kind in _TO_ONE else "to_many",
-        next((each for each in target.groups() if each), "") if target is not None else "",
+        stored or (next((each for each in target.groups() if each), "") if target is not None else ""),
         mapped[1] if mapped is not None else "",
         "cascade" if cascades else "",
         "batch" if batched else "eager" if eager else "lazy",

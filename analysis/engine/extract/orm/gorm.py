@@ -10,6 +10,7 @@ from analysis.engine.extract.orm.bun import BEGINS
 from analysis.engine.extract.orm.chains import query_at
 from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.go_structs import Field, fields_of, is_handed_on, snake, type_of
+from analysis.engine.extract.orm.sql import filters_of
 from analysis.engine.extract.orm.steps import Step, parts_of, split, statements_on
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Filter, Mark, Model, Relation
@@ -36,6 +37,9 @@ _ALSO_OF_XORM = frozenset({"Desc", "Asc", "OrderBy", "GroupBy", "Alias", "AllCol
 _KNOWN = _OF_GORM | _ALSO_OF_XORM | _OF_XORM | _OPERATIONS.keys()
 _WHERES = frozenset({"Where", "Or", "Not", "Having"})
 _LITERAL = re.compile(r"^\s*(?:fmt\.Sprintf\(\s*)?[\"`]")
+_WHOLE_TABLE = re.compile(  # SQL that asks for all rows of one table
+    r"(?i)\s*[\"`]\s*SELECT\s+(?!DISTINCT\b)[\w*.,\s]+?\sFROM\s+[\w.]+(?:\s+ORDER\s+BY\s+[\w.,\s]+)?\s*;?\s*[\"`]\s*"
+)
 _STRUCT = re.compile(r"^&?(?:\w+\.)?([A-Z]\w*)\{")
 _FIELD = re.compile(r"[{,]\s*([A-Z]\w*)\s*:")
 _MAP_KEY = re.compile(r"\"(\w+)\"\s*:")
@@ -89,6 +93,9 @@ def _append(
     texts = {name: [step.arguments for step in steps if step.name == name] for name in {step.name for step in steps}}
     raw_text = next(iter(texts.get("Raw", ())), "")
     filters = [each for step in steps if step.name in _WHERES for each in _filters(step)]
+    if raw_text and not filters:
+        statement, *bound = parts_of(raw_text)
+        filters += filters_of(statement.strip('"`'), bound)
     inline = parts_of(steps[-1].arguments)[1:] if terminal in ("Find", "First", "Take", "Last", "Delete") else []
     if inline:
         filters += _inline(inline)
@@ -120,7 +127,7 @@ def _append(
             lock="Locking" in " ".join(texts.get("Clauses", ())),
             streaming=terminal in ("FindInBatches", "Rows"),
             variable=variable,
-            raw=bool(raw_text)
+            raw=(bool(raw_text) and _WHOLE_TABLE.fullmatch(raw_text) is None)
             or "Scopes" in texts
             or any(_is_opaque(step) for step in steps)
             or _is_xorm(base, steps)

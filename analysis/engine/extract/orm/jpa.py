@@ -68,6 +68,7 @@ _MANAGER = re.compile(r"(?i)(?:^|\.)(?:em|\w*entityManager(?:\(\))?|\w*session(?
 _SINGLE = frozenset({"getSingleResult", "uniqueResult", "uniqueResultOptional", "getSingleResultOrNull"})
 _RUNS = frozenset({"getResultList", "getResultStream", "executeUpdate", "list", "stream"}) | _SINGLE
 _ENTITY_WRITES = {"persist": "insert", "merge": "update", "remove": "delete", "saveOrUpdate": "update"}
+_STATELESS_WRITES = {"insert": "insert", "update": "update", "delete": "delete", "upsert": "update"}  # of Hibernate
 _BUILT = re.compile(r"\b(\w+)\.toString\(\)")
 _CLASS = re.compile(r"\b([A-Z]\w*)\.class\b")
 
@@ -77,13 +78,18 @@ def read(file: SourceFile) -> None:
     text is searched for them, not the calls."""
     if file.language != "java":
         return
-    types: dict[str, str] = {}
-    if any(map(file.mentions, (b"Repository", b"Repo ", b"Dao", b"DAO"))):
-        types = {name.decode(): kind.decode() for kind, name in _TYPED.findall(file.source)}
-        _read_calls(types, r"\w+", "jpa", file)
+    types = declared_types(file)
+    _read_calls(types, r"\w+", "jpa", file)
     if any(map(file.mentions, _SPRING)):
         fields = {name.decode(): kind.decode() for kind, name in _FIELD.findall(file.source)}
         _read_calls({name: fields[name] for name in fields.keys() - types.keys()}, _ASKS, "repository", file)
+
+
+def declared_types(file: SourceFile) -> dict[str, str]:
+    """The names of a file that are declared as repositories, each with its type."""
+    if not any(map(file.mentions, (b"Repository", b"Repo ", b"Dao", b"DAO"))):
+        return {}
+    return {name.decode(): kind.decode() for kind, name in _TYPED.findall(file.source)}
 
 
 def _read_calls(types: dict[str, str], methods: str, orm: str, file: SourceFile) -> None:
@@ -96,10 +102,11 @@ def _read_calls(types: dict[str, str], methods: str, orm: str, file: SourceFile)
     for match in re.finditer(calls, file.source):
         node = root.descendant_for_byte_range(match.start(), match.end())
         if node is not None and node.type == "method_invocation" and not file.scope_of(node).broken:
-            _append(node, types[match[1].decode()], match[2].decode(), orm, file)
+            file.queries.append(query_of(node, types[match[1].decode()], match[2].decode(), orm, file))
 
 
-def _append(call: Node, kind: str, method: str, orm: str, file: SourceFile) -> None:
+def query_of(call: Node, kind: str, method: str, orm: str, file: SourceFile) -> Query:
+    """What a repository of this type is asked by its method; `call` may also be what names the method."""
     arguments = [file.text(each) for each in file.arguments(call)[0]]
     shape = derived(method)
     operation = _STANDARD.get(method) or (shape.operation if shape is not None else "select")
@@ -115,23 +122,21 @@ def _append(call: Node, kind: str, method: str, orm: str, file: SourceFile) -> N
         limit = 1
     steps = steps_after(call.end_byte, file)
     is_opaque = method == "findAll" and any(not _PAGES.search(each) and not _SORTS.match(each) for each in arguments)
-    file.queries.append(
-        query_at(
-            call,
-            file,
-            orm=orm,
-            model=kind,
-            operation=operation,
-            terminal=method,
-            filters=filters,
-            order=shape.order if shape is not None else (),
-            limit=limit,
-            offset=-1 if any(_PAGES.search(each) and not _FIRST_PAGE.search(each) for each in arguments) else 0,
-            streaming=method.startswith("stream"),
-            variable="" if steps else assigned_to(call.start_byte, file),
-            raw=is_opaque,
-            counted=counted(steps) if operation == "select" else "",
-        )
+    return query_at(
+        call,
+        file,
+        orm=orm,
+        model=kind,
+        operation=operation,
+        terminal=method,
+        filters=filters,
+        order=shape.order if shape is not None else (),
+        limit=limit,
+        offset=-1 if any(_PAGES.search(each) and not _FIRST_PAGE.search(each) for each in arguments) else 0,
+        streaming=method.startswith("stream"),
+        variable="" if steps else assigned_to(call.start_byte, file),
+        raw=is_opaque,
+        counted=counted(steps) if operation == "select" else "",
     )
 
 
@@ -148,8 +153,8 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         before = [split(text) for text in statements_on(written.base, call, file)]
         steps = (*(step for each in before for step in each.steps), *steps)
     made = next((step for step in reversed(steps) if step.name == "createQuery"), None)
-    if made is None:
-        return iter(())
+    if made is None or not _RUNS.isdisjoint(step.name for step in steps[:-1]):
+        return iter(())  # what ran already gives a list, which has a `stream()` of its own
     parts = parts_of(made.arguments)
     query = parsed(_text_of(parts[0], call, file), _values_in(steps)) if parts else None
     if query is None:
@@ -201,10 +206,12 @@ def look_at_entity(call: Node, file: SourceFile) -> Iterator[Mark]:
         return iter(())
     arguments = [file.text(each) for each in file.arguments(call)[0]]
     named = _CLASS.search(arguments[0]) if arguments else None
-    if (verb in _ENTITY_WRITES and (len(arguments) == 1 or verb == "saveOrUpdate")) or (
-        verb == "flush" and not arguments
-    ):
-        operation = _ENTITY_WRITES.get(verb, "commit")
+    is_stateless = file.mentions(b"StatelessSession")
+    if verb in _STATELESS_WRITES and not is_stateless:
+        return iter(())
+    writes = _ENTITY_WRITES | _STATELESS_WRITES if is_stateless else _ENTITY_WRITES
+    if (verb in writes and (len(arguments) == 1 or verb == "saveOrUpdate")) or (verb == "flush" and not arguments):
+        operation = writes.get(verb, "commit")
         file.queries.append(query_at(call, file, orm="jpa", model="", operation=operation, terminal=verb))
     elif named is not None:
         variable = assigned_to(call.start_byte, file)
@@ -233,7 +240,9 @@ def _knows_entities(file: SourceFile) -> bool:
 
 READERS = {
     **dict.fromkeys(_RUNS, look),
-    **dict.fromkeys(("find", "getReference", "get", "load", "flush", *_ENTITY_WRITES), look_at_entity),
+    **dict.fromkeys(
+        ("find", "getReference", "get", "load", "flush", *_ENTITY_WRITES, *_STATELESS_WRITES), look_at_entity
+    ),
 }
 
 

@@ -21,6 +21,7 @@ _WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
 _END = re.compile(r"\b(?:order|group)\s+by\b", re.IGNORECASE)
 _ORDER = re.compile(r"\border\s+by\s+(?:function\(\s*'|\w+\.)?(\w+)", re.IGNORECASE)
 _COUNTS = re.compile(r"^\s*select\s+(?:new\s+[\w.]+\(|distinct\s+)?\s*(count|sum|avg|max|min)\s*\(", re.IGNORECASE)
+_DIFFERENT = re.compile(r"^\s*select\s+distinct\s+\w+\.\w", re.IGNORECASE)  # values of a column, as a group has one
 _GROUPED = re.compile(r"\bgroup\s+by\b", re.IGNORECASE)
 
 
@@ -41,7 +42,7 @@ def parsed(text: str, values: Sequence[str] = ()) -> Parsed | None:
     alias = source[2] or ""
     condition = _END.split(_WHERE.split(text, maxsplit=1)[1])[0] if _WHERE.search(text) else ""
     operation = {"update": "update", "delete": "delete", "insert": "insert"}.get(verb[1].lower(), "select")
-    if operation == "select" and (_COUNTS.match(text) or _GROUPED.search(text)):
+    if operation == "select" and (_COUNTS.match(text) or _GROUPED.search(text) or _DIFFERENT.match(text)):
         operation = "aggregate"
     order = _ORDER.search(text)
     known = {alias: ""}

@@ -11,7 +11,17 @@ from msgspec import structs
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.chains import query_at
-from analysis.engine.extract.orm.steps import MANY_ROWS, Step, assigned_to, parts_of, split, steps_after, takes_length
+from analysis.engine.extract.orm.conditions import conditions_in
+from analysis.engine.extract.orm.steps import (
+    MANY_ROWS,
+    Step,
+    Written,
+    assigned_to,
+    parts_of,
+    split,
+    steps_after,
+    takes_length,
+)
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Filter, Mark
 from analysis.engine.readers.reading import followed
@@ -36,21 +46,36 @@ _WHERES = {
     **dict.fromkeys(("whereLike", "whereILike"), "like"),
     **dict.fromkeys(("whereNot", "whereNotIn", "orWhere", "orWhereIn"), "other"),
 }
+_RAW_WHERES = frozenset({"whereRaw", "andWhereRaw"})
+_RAW_ORDER = re.compile(r"\s*[\"'`]\s*(\w+)")
 _OPERATORS = {"=": "eq", "<": "range", ">": "range", "<=": "range", ">=": "range", "in": "in", "like": "like"}
 _TEXT = re.compile(r"[\"'`]([\w.]+)(?: as \w+)?[\"'`]$")
-_KEY = re.compile(r"[\"']?([\w.]+)[\"']?\s*(?::|$)")
+# A column, and its value where that is written out.
+_KEY = re.compile(r"[\"']?([\w.]+)[\"']?\s*(?::\s*(true\b|false\b|[\"'`\d])?|$)")
 _INSIDE = re.compile(r"[\"'`]%")
 _GOES_ON = re.compile(rb"\s*\??\.\s*(?!(?:then|catch|finally|stream|asCallback)\b)[A-Za-z_]\w*\s*\(")
 _STREAMED = re.compile(rb"\s*\.\s*stream\s*\(")
 _NAMED_CHAIN = re.compile(rb"\b(\w+)\s*(?::[^=;\n]{1,60})?=\s*\Z")
 _STEP_BEHIND = re.compile(rb"(?=\s*\.\s*\w)")
+_AWAITED = re.compile(rb"\bawait\s+\Z")
 _GIVES = re.compile(rb"(?:=>|\breturn)\s*(?:this\.)?\Z")
 _GIVER = re.compile(
     rb"\b(\w+)\s*(?:=\s*(?:\([^()\n]*\)\s*(?::[^=;\n]{1,60})?)?=>|\([^()\n]*\)\s*(?::[^{;\n]{1,60})?\{\s*return)\s*"
     rb"(?:this\.)?(\w+)(?:<[^<>()]*>)?\(\s*[\"'`](?:\w+\.)?(\w+)[\"'`]\s*\)\s*[;}\n,]"
 )
-_STEPS = set(_WRITES) | set(_WHERES) | _SUMS | _COUNTS | _OF_ROWS | {"ignore", "merge", "returning"}
-_ASKED = re.compile(rb"\b(?:%s)\s*(?:\(\s*[\"'`]\w|\.\s*batchInsert\s*\()" % "|".join(sorted(_HANDLES)).encode())
+_STEPS = (
+    set(_WRITES)
+    | set(_WHERES)
+    | _RAW_WHERES
+    | {"orderByRaw"}
+    | _SUMS
+    | _COUNTS
+    | _OF_ROWS
+    | {"ignore", "merge", "returning"}
+)
+_ASKED = re.compile(
+    rb"\b(?:%s)\s*(?:\(\s*[\"'`]\w|\.\s*(?:batchInsert|select)\s*\()" % "|".join(sorted(_HANDLES)).encode()
+)
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -69,7 +94,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         is_only_given = len(written.steps) == 1 and _GIVES.search(
             file.source, max(0, call.start_byte - 80), call.start_byte
         )
-        if table and not is_only_given and (_names_knex(file) or _speaks_knex(handle, written.steps)):
+        if table and not is_only_given and (_names_knex(file) or _speaks_knex(handle, written, call, file)):
             _append(call, table, handle, (*written.steps, *_added_later(call, file)), file)
     return iter(())
 
@@ -99,10 +124,18 @@ def _names_knex(file: SourceFile) -> bool:
     return file.mentions(b"knex") or file.mentions(b"Knex")
 
 
-def _speaks_knex(handle: str, steps: tuple[Step, ...]) -> bool:
-    """Whether a chain is one of Knex by its words alone: `db("visits").where(…)`, `db.batchInsert("visits", rows)`."""
-    names = [step.name for step in steps]
-    return names[0] == "batchInsert" or (names[0] == handle and len(names) > 1 and names[1] in _STEPS)
+def _speaks_knex(handle: str, written: Written, call: Node, file: SourceFile) -> bool:
+    """Whether a chain is one of Knex by its words alone: `db("visits").where(…)`, `db.batchInsert("visits", rows)`,
+    `db.select("id").from("visits")`, and `await db("visits")`."""
+    names = [step.name for step in written.steps]
+    if len(names) == 1 and names[0] == handle:
+        return (
+            written.base in ("", "this")
+            and _AWAITED.search(file.source, max(0, call.start_byte - 12), call.start_byte) is not None
+        )
+    is_begun = names[0] == handle and names[1] in _STEPS
+    is_of_text = names[0] == "select" and bool(_texts(written.steps[0].arguments)) and "from" in names
+    return names[0] == "batchInsert" or is_begun or is_of_text
 
 
 def _handle(base: str, steps: tuple[Step, ...], handles: frozenset[str]) -> str:
@@ -134,7 +167,7 @@ def _table(handle: str, steps: tuple[Step, ...]) -> str:
 def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: SourceFile) -> None:
     given = {step.name: step.arguments for step in steps}
     operation = _operation(given)
-    is_counted = takes_length(call.start_byte, file)
+    is_counted = takes_length(call.start_byte, call.end_byte, file)
     query = query_at(
         call,
         file,
@@ -143,7 +176,7 @@ def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: 
         operation=operation,
         terminal="fetchall" if operation == "select" else next(reversed(given)),
         filters=tuple(each for step in steps for each in _filters(step)),
-        order=_texts(given.get("orderBy", "")),
+        order=_texts(given.get("orderBy", "")) or tuple(_RAW_ORDER.findall(given.get("orderByRaw", ""))[:1]),
         limit=1 if "first" in given else _amount(given.get("limit")),
         offset=_amount(given.get("offset")),
         columns=_texts(given.get("select", "")) or _texts(given.get("pluck", "")),
@@ -170,13 +203,16 @@ def _operation(given: dict[str, str]) -> str:
 
 
 def _filters(step: Step) -> Iterator[Filter]:
+    if step.name in _RAW_WHERES:
+        yield from _raw_filters(step)
+        return
     operator = _WHERES.get(step.name)
     parts = [each.strip() for each in parts_of(step.arguments)] if operator is not None else []
     if not parts or operator is None:
         return
     if parts[0].startswith("{"):
         keys = (_KEY.match(each) for each in parts_of(parts[0].removeprefix("{").removesuffix("}")))
-        yield from (Filter(key[1].rpartition(".")[2], operator) for key in keys if key is not None)
+        yield from (Filter(key[1].rpartition(".")[2], operator, bool(key[2])) for key in keys if key is not None)
         return
     column = _TEXT.match(parts[0])
     if column is None:
@@ -186,6 +222,15 @@ def _filters(step: Step) -> Iterator[Filter]:
     if operator == "like" and _INSIDE.match(parts[-1]):
         operator = "contains"
     yield Filter(column[1].rpartition(".")[2], operator, parts[-1][:1] in "\"'`0123456789" and len(parts) > 1)
+
+
+def _raw_filters(step: Step) -> Iterator[Filter]:
+    """The conditions of `whereRaw("lower(name) = ?", [name])`."""
+    text, *bound = parts_of(step.arguments) or [""]
+    if text[:1] in "\"'`" and text:
+        yield from conditions_in(
+            text[1:-1], "", parts_of(bound[0].removeprefix("[").removesuffix("]")) if bound else ()
+        )
 
 
 def _texts(arguments: str) -> tuple[str, ...]:

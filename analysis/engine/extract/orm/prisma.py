@@ -47,7 +47,7 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     positional = file.arguments(call)[0]
     options = options_of(positional[0] if positional else None, file)
     after = steps_after(call.end_byte, file) if name == "findMany" else ()
-    is_measured = (bool(after) and after[0].name == "length") or takes_length(call.start_byte, file)
+    is_measured = (bool(after) and after[0].name == "length") or takes_length(call.start_byte, call.end_byte, file)
     file.queries.append(
         query_at(
             call,

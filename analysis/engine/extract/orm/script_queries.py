@@ -147,8 +147,8 @@ def _append(call: Node, verb: str, model: str, orm: str, file: SourceFile) -> No
 
 def _kept_as(call: Node, steps: tuple[Step, ...], file: SourceFile) -> tuple[str, str]:
     """The variable that holds the rows, and `len` where only their number is asked for."""
-    counted = "len" if takes_length(call.start_byte, file) else ""
-    variable = assigned_to(call.start_byte, file)
+    counted = "len" if takes_length(call.start_byte, call.end_byte, file) else ""
+    variable = "" if counted else assigned_to(call.start_byte, file)
     for step in steps:
         if step.name in _COUNTING and not step.arguments:
             counted, variable = "len", ""

@@ -1,7 +1,7 @@
 """SQL as text: queries in string arguments, and tables from CREATE and ALTER statements."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from msgspec import structs
@@ -12,7 +12,7 @@ from analysis.engine.extract.orm.conditions import conditions_in
 from analysis.engine.extract.orm.sql_rows import Rows, rows_of
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Filter, Mark, Model, Relation
+from analysis.engine.facts import COMPUTED, Column, Filter, Mark, Model, Relation
 from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
@@ -36,6 +36,8 @@ _ALIAS = re.compile(
 _JOINED = re.compile(
     r"(?i)\b(?:JOIN|GROUP\s+BY|DISTINCT|UNION|FETCH\s+FIRST|(?:MAX|MIN|SUM|AVG)\()|,\s*\w+\s+WHERE\b|^[\s\"'`(fr]*WITH\b"
 )
+_COMPUTES = re.compile(r"\bSELECT\s+(?:(?:COALESCE|IFNULL|ROUND)\(\s*)?(COUNT|SUM|AVG|MIN|MAX)\(", re.IGNORECASE)
+_IN_GROUPS = re.compile(r"\bGROUP\s+BY\b|\bOVER\b", re.IGNORECASE)
 _LIMIT = re.compile(r"\bLIMIT\s+(\S+)", re.IGNORECASE)
 LONGEST_STATEMENT = 2_000  # characters of a prepared statement
 _NAMES = (
@@ -159,8 +161,11 @@ def _append(call: Node, text: str, verb: str, file: SourceFile, given: list[str]
     condition = _condition(text)
     order, limit = _ORDER.search(text), _LIMIT.search(text)
     operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}.get(verb, "select")
-    if operation == "select" and re.search(r"\bSELECT\s+COUNT\(", text, re.IGNORECASE):
-        operation = "count"
+    if operation == "select" and (computed := _COMPUTES.search(text)) is not None:
+        if computed[1].upper() == "COUNT":
+            operation = "count"
+        elif _IN_GROUPS.search(text) is None:
+            operation = "aggregate"  # one value of all rows
     name = file.callee(call).rpartition(".")[2]
     bound = given if given is not None else _bound_in(call, text, file)
     filters = tuple(conditions_in(condition, _alias(text), bound)) if operation != "insert" else ()
@@ -206,9 +211,9 @@ def _limit(text: str) -> int:
     return int(text[:9]) if text.isdigit() else -1
 
 
-def filters_of(text: str) -> tuple[Filter, ...]:
-    """The conditions of a statement by the columns of its table."""
-    return tuple(conditions_in(_condition(text), _alias(text)))
+def filters_of(text: str, values: Sequence[str] = ()) -> tuple[Filter, ...]:
+    """The conditions of a statement by the columns of its table; `values` are bound to it."""
+    return tuple(conditions_in(_condition(text), _alias(text), values))
 
 
 def _condition(text: str) -> str:
@@ -241,7 +246,8 @@ _INDEX = re.compile(
     r"(?:ONLY\s+)?([\w.\"`]+)\s*(?:USING\s+(\w+)\s*)?\(",
     re.IGNORECASE,
 )
-_COMPUTED = re.compile(r"\(*\s*\w+\s*\(+\s*[\"`]?(\w+)")  # `lower(name)`, `to_tsvector('simple', name)`
+# `lower(name)`, `to_tsvector('simple', name)`
+_COMPUTED = re.compile(r"\(*\s*\w+\s*\(+\s*(?:'\w+'\s*,\s*)?[\"`]?(\w+)")
 _FINDS_INSIDE = re.compile(r"(?i)\b(?:gin|gist|fulltext)\b|_trgm_ops")
 _ALTER = re.compile(r"\bALTER\s+TABLE\s+(?:ONLY\s+)?(?:IF\s+EXISTS\s+)?([\w.\"`\[\]]+)\s+([^;]*)", re.IGNORECASE)
 _COLUMN = re.compile(
@@ -295,8 +301,10 @@ class _Table:
         parts = parts_of(columns)
         plain = tuple(takewhile(lambda each: "(" not in each, parts))
         self.indexes.append(_columns_of(",".join(plain)))
-        self.searchable += [found[1] for each in parts if (found := _COMPUTED.match(each)) is not None]
-        if _FINDS_INSIDE.search(kind + columns):
+        is_inside = _FINDS_INSIDE.search(f"{kind} {columns}") is not None
+        for computed in filter(None, map(_COMPUTED.match, parts)):
+            self.searchable.append(computed[1] if is_inside else computed[1] + COMPUTED)
+        if is_inside:
             self.searchable += _columns_of(",".join(plain))
 
     def read(self, part: str, line: int) -> None:

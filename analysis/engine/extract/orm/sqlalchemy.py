@@ -19,6 +19,9 @@ _TERMINALS = {
     "first": "select",
     "one": "select",
     "one_or_none": "select",
+    "first_or_404": "select",  # of Flask
+    "one_or_404": "select",
+    "get_or_404": "select",
     "scalar": "select",
     "scalars": "select",
     "scalar_one": "select",
@@ -42,7 +45,12 @@ _LAST_STEP = re.compile(r"\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)[\s)]*\Z")
 _COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
 _COMPUTATIONS = {"count": "count", "exists": "exists"}
 _TYPES = re.compile(r"\btext\(")
-_SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get", "get_one"})
+_SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get", "get_one"}) | {
+    "first_or_404",
+    "one_or_404",
+    "get_or_404",
+}
+_BY_KEY = frozenset({"get", "get_one", "get_or_404"})
 _OPERATORS = {"==": "eq", "!=": "other", "<": "range", "<=": "range", ">": "range", ">=": "range"}
 _COMPARED = re.compile(r"\b[A-Z]\w*\.(\w+)\s*(==|!=|<=?|>=?)\s*(['\"\d]|True|False|None)?")
 _METHOD = re.compile(
@@ -52,6 +60,7 @@ _METHOD = re.compile(
 _FLAGGED = re.compile(  # a column that is a condition by itself
     r"\.(?:filter|where)\(\s*(?:~|(?:sa\.)?not_\()?\s*[A-Z]\w*\.(\w+)\s*\)?\s*[,)]"
 )
+_SUBQUERY = re.compile(r"(?:\w+\.)*(?:select|query)\(|\w+\.query\b")
 _TRUTH = re.compile(r"(?:\w+\.)?(?:[tT]rue|[fF]alse)\b")
 _WRAPPED = re.compile(
     r"\b(?:func\.\w+|cast|extract)\(\s*(?:[\"']\w+[\"']\s*,\s*)?[A-Z]\w*\.(\w+)[^()]*\)\s*(?:==|!=|<=?|>=?|\.(?:in_|like|between)\()"
@@ -142,7 +151,7 @@ def look_at_session(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 READERS = {
-    **dict.fromkeys((*_TERMINALS, *_RUNNERS), look),
+    **dict.fromkeys((*_TERMINALS, *_RUNNERS, "unique"), look),
     **dict.fromkeys(
         "filter filter_by where order_by join outerjoin options limit offset distinct".split(), look_at_part
     ),
@@ -246,7 +255,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         model=model,
         operation=operation,
         terminal=terminal,
-        filters=(Filter("pk", "eq"),) if last in ("get", "get_one") else _filters(text, model),
+        filters=(Filter("pk", "eq"),) if last in _BY_KEY else _filters(text, model),
         order=tuple(re.findall(r"order_by\(\s*(?:\w+\.)?(\w+)", text)),
         limit=_limit(terminal, text, chain, file),
         offset=-1 if ".offset(" in text else 0,
@@ -367,6 +376,6 @@ def _operator(method: str, value: str) -> str:
         return "contains"
     if method == "ilike" and _PREFIX.match(value):
         return "function"  # letters of both cases are compared, as by `lower(…)`
-    if method in ("not_in", "notin_") and "select(" in value:
+    if method in ("not_in", "notin_") and _SUBQUERY.match(value):
         return "excluded"
     return _METHODS.get(method, "other")

@@ -9,7 +9,7 @@ from tree_sitter import Node
 from analysis.engine.extract.orm.chains import strings_in
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Column, Model, Relation
+from analysis.engine.facts import COMPUTED, Column, Model, Relation
 
 _CASCADING = re.compile(
     r"ForeignKey\(\s*[\"'](?:\w+\.)?(\w+)\.\w+[\"'][^()]*\bondelete\s*=\s*[\"']CASCADE[\"']", re.IGNORECASE
@@ -193,4 +193,7 @@ def _indexes(text: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
         names = tuple(each[1] or each[2] for each in found if each is not None)
         computed = filter(None, (_COMPUTED.match(each.strip()) for each in arguments))
         searched = [each[1] or each[2] for each in computed]
-        yield names, [*searched, *(names if any(map(_SEARCHES.search, arguments)) else ())]
+        if any(map(_SEARCHES.search, arguments)):
+            yield names, [*searched, *names]
+        else:
+            yield names, [each + COMPUTED for each in searched]

@@ -25,6 +25,8 @@ _ASSIGNED = re.compile(
 )
 # What is written at once, by its text: `rows`, `orders.map(…)`, and no `s` of `for (const s of shipments)`.
 MANY_ROWS = re.compile(r"\.(?:map|slice)\(|\w(?<!statu)(?<!s)s$|List$")
+_AWAITED = re.compile(r"(?<![\w$)\]>])\(\s*await\s+\Z")
+_MEASURED = re.compile(r"\s*\)\s*[?!]?\.\s*length\b")
 _LENGTH = re.compile(r"\{\s*length\s*(?::\s*\w+\s*)?\}\s*=\s*\(?(?:await\s+)?\Z")
 
 
@@ -125,10 +127,16 @@ def assigned_to(start: int, file: SourceFile) -> str:
     return match[1] or match[2] or match[3] or "rows"
 
 
-def takes_length(start: int, file: SourceFile) -> bool:
-    """Whether only the length is taken out of what begins at this byte: `const { length } = await `."""
+def takes_length(start: int, end: int, file: SourceFile) -> bool:
+    """Whether only the length is taken out of the chain that stands between these bytes, or goes on behind them:
+    `const { length } = await …`, `(await …).length`."""
     head = file.source[max(0, start - WIDEST_HEAD) : start].decode("utf-8", "replace")
-    return _LENGTH.search(head) is not None
+    if _LENGTH.search(head) is not None:
+        return True
+    if _AWAITED.search(head) is None:
+        return False
+    text = file.source[end : end + LONGEST_CHAIN].decode("utf-8", "replace")
+    return _MEASURED.match(text, _behind_steps(text, 0)) is not None
 
 
 def statements_on(name: str, node: Node, file: SourceFile, *, only_given: bool = False) -> list[str]:
@@ -153,7 +161,11 @@ def _end_of_chain(text: str) -> int:
     opened = re.match(r"(?:await\s+)?[\w$.&*\s?!]*\(", text)
     if opened is None:
         return 0
-    end = closing_bracket(text, opened.end()) + 1
+    return _behind_steps(text, closing_bracket(text, opened.end()) + 1)
+
+
+def _behind_steps(text: str, end: int) -> int:
+    """Where the calls end that follow one another from this place on: `.sort("name").lean()`."""
     while (match := _NEXT.match(text, end)) is not None and (bracket := _OPENS.match(text, match.end())) is not None:
         end = closing_bracket(text, bracket.end()) + 1
     return end

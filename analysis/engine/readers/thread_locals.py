@@ -1,0 +1,36 @@
+"""What threads of a pool carry from one request to the next: a `ThreadLocal` of Java that is set and not removed."""
+
+import re
+
+from tree_sitter import Node
+
+from analysis.engine.extract.source import SourceFile
+
+_DECLARED = re.compile(
+    rb"(?:(?:public|private|protected|final|static)\s+)*static\s[^;=\n]*\b\w*ThreadLocal<[^;=]*>\s+(?P<name>\w+)\s*="
+    rb"\s*(?:new\s+\w*ThreadLocal\b|\w*ThreadLocal\.with\w+\()"
+)
+# What a thread keeps for its own use, which holds nothing of a request.
+_TOOL = re.compile(
+    rb"ThreadLocal<[^;=]*(?:Random|Format|Builder|Buffer|Digest|Cipher|Mapper|Matcher|Formatter|Kryo|byte\[\])\w*>"
+)
+# In `finally`, or to what was there before: in a field, or in what a setter gives back to its caller.
+_PUT_BACK = (
+    rb"\bfinally\s*\{[^}]*\bNAME\.set\(",
+    rb"\bNAME\.set\(\s*(?:this\.)?(?:parent|old\w*|prev\w*|before|saved\w*)\s*\)",
+    rb"\b(\w+)\s*=\s*(?:NAME\.get|\w+)\(\)\s*;\s*NAME\.set\([^;]*;\s*return\s+\1\s*;",
+)
+
+
+def left_behind(field: Node, file: SourceFile) -> str:
+    """The name of a static `ThreadLocal` that methods of the file set and none removes; empty for any other field, for
+    one that is put back as it was, and for a tool of the thread itself."""
+    found = _DECLARED.match(file.source, field.start_byte, field.end_byte)
+    if found is None or _TOOL.search(found[0]):
+        return ""
+    name = found["name"]
+    if any(re.search(each.replace(b"NAME", name), file.source) for each in _PUT_BACK):
+        return ""
+    is_set = re.search(rb"\b" + name + rb"\.set\(\s*(?!null)", file.source)
+    is_removed = re.search(rb"\b" + name + rb"(?:\.|::)(?:remove\b|set\(\s*null)", file.source)
+    return name.decode() if is_set and not is_removed else ""
