@@ -15,6 +15,8 @@ from analysis.engine.readers.table_writes import ASIDE, CLAIMED
 _CLAIMS = re.compile(r"(?i)^_*(?:try_?)?claim|first_?(?:seen|time)|^is_?(?:new|fresh)|(?:^|_)once(?![a-z])|Once$")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
 
+_FOR_SEARCH = re.compile(r"(?i)search_?(?:vector|index|document)")  # made anew from the rest at any time
+
 
 def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
     """Functions that write to one table and call, outside of any transaction, one that writes to another."""
@@ -90,7 +92,7 @@ def _writing_elsewhere(
 ) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The calls of functions that write to another table than the mark is about, with what they say of it."""
     for call in calls:
-        if _READS.match(call.rpartition(".")[2]) or _is_of_the_orm(call, place):
+        if _READS.match(call.rpartition(".")[2]) or _FOR_SEARCH.search(call) or _is_of_the_orm(call, place):
             continue
         callees = codebase.calls.resolve(place.path, place.function, call)
         written = alone.get(callees[0]) if len(callees) == 1 else None

@@ -843,6 +843,7 @@ def test_how_many_there_are_is_critical_where_requests_change_it(column, severit
     ],
 )
 def test_a_row_that_was_given_and_is_read_anew(again, confidences):
-    source = f"def pay(wallet, other, price):\n    {again}\n    wallet.balance -= price\n    wallet.save()\n\n\n"
+    change = "def pay(wallet, other, price):\n    {}\n    wallet.balance -= price\n    wallet.save()\n\n\n"
+    source = change.format(again)
     source += "def take(key):\n    return Wallet.objects.select_for_update().get(pk=key)\n"
     assert [each.confidence for each in findings(RULE, source)] == confidences

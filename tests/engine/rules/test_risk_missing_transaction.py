@@ -1035,3 +1035,10 @@ def test_a_row_that_is_given_is_half_of_what_a_callee_completes(name, count):
     source = TASK + f"def f({name}):\n    {name}.save(update_fields=['total'])\n    add({name})\n\n\n"
     source += "def add(c):\n    Line.objects.create(amount=1)\n"
     assert [each.confidence for each in findings(RULE, source)] == ["low"] * count
+
+
+@pytest.mark.parametrize(("name", "count"), [("update_order_search_vector", 0), ("update_order_lines", 1)])
+def test_what_a_search_reads_is_made_anew(name, count):
+    source = TASK + f"def f(c):\n    Order.objects.create(customer=c)\n    {name}(c)\n\n\n"
+    source += f"def {name}(c):\n    Line.objects.filter(order=c).update(amount=1)\n"
+    assert len(findings(RULE, source)) == count
