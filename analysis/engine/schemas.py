@@ -233,20 +233,19 @@ def _in_words_of(columns: Mapping[str, Column], table: Model) -> Model:
     """A table whose keys and indexes have the names that the model gives their columns: `AppId` is `appId`."""
     known = {_folded(name): name for name in columns}
     known.update((_folded(each.stored), name) for name, each in columns.items() if each.stored)
-    alone = tuple(
-        (known.get(_folded(each.name), each.name),) for each in table.columns if each.indexed or each.primary_key
-    )
-    named = tuple(tuple(known.get(_folded(name), name) for name in each) for each in table.indexes)
+
+    def own_name(name: str) -> str:
+        return known.get(_folded(name), name)
+
+    alone = tuple((own_name(each.name),) for each in table.columns if each.indexed or each.primary_key)
+    named = tuple(tuple(map(own_name, each)) for each in table.indexes)
     searchable = tuple(
-        known.get(_folded(name), name) + kind
-        for name, kind in (
-            (each.removesuffix(COMPUTED), each[len(each.removesuffix(COMPUTED)) :]) for each in table.searchable
-        )
+        own_name(each.removesuffix(COMPUTED)) + COMPUTED * each.endswith(COMPUTED) for each in table.searchable
     )
     unique = tuple(
         structs.replace(each, name=known[_folded(each.name)])
         for each in table.columns
-        if each.unique and known.get(_folded(each.name), each.name) != each.name
+        if each.unique and own_name(each.name) != each.name
     )
     return structs.replace(table, columns=(*table.columns, *unique), indexes=(*named, *alone), searchable=searchable)
 

@@ -20,8 +20,6 @@ _GO_FAILED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*!=\s*nil\s*\{([^{}]
 _WHILE_IT_FAILS = re.compile(r"for\s+\w*[eE]rr\s*!=\s*nil\s*\{")
 _INNER_LOOP = re.compile(r"\bfor\b[^\n]*\{")
 _GO_WORKED = re.compile(r"\bif\s+(?:[^{\n]*;\s*)?\w*[eE]rr\s*==\s*nil\s*\{[^{}]*\b(?:return|break)\b[^{}]*\}")
-
-
 _STEPS_DOWN = re.compile(r"(?<![\w.])(\w+)\s*(?:-=\s*1\b|--)|--(\w+)\b")
 
 

@@ -12,7 +12,6 @@ LOADING = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "all
 _CATALOG = re.compile(  # what a database, or what changes its schema, says of itself
     r"(?i)pg_|sqlite_|information_schema|columns$|tables$|alembic_version$|schema_migrations$|flyway_"
 )
-
 _KEY_OF_ANOTHER = re.compile(r"\w(?:_id|Id)$")
 
 

@@ -11,7 +11,7 @@ from analysis.engine.readers.reading import declarations, followed, function_tex
 
 HANDLED = re.compile(
     r"\.forUpdate\(|IntegrityError|UniqueViolation|P2002|Duplicate(?:d)?Key|DataIntegrityViolation|UniqueConstraint|ER_DUP_ENTRY|23505"
-    r"|\bcatch\b[\s\S]*\bQueryFailedError\b"
+    r"|\bQueryFailedError\b"
     r"|11000|(?i:on_?conflict|on duplicate key|onDuplicateKey)|ON CONFLICT|select_for_update|with_for_update|FOR UPDATE"
     r"|\bLock\(|pg_advisory|redis_?lock|[lL]ock(?:ed)?\.(?:acquire|lock)|[wW]ithLock|synchronized|SERIALIZABLE|[sS]erializable"
     r"|PESSIMISTIC|pessimistic_write|clause\.(?:Locking|OnConflict)"

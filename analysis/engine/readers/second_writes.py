@@ -14,7 +14,6 @@ from analysis.engine.readers.table_writes import ASIDE, CLAIMED
 
 _CLAIMS = re.compile(r"(?i)^_*(?:try_?)?claim|first_?(?:seen|time)|^is_?(?:new|fresh)|(?:^|_)once(?![a-z])|Once$")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
-
 _FOR_SEARCH = re.compile(r"(?i)search_?(?:vector|index|document)")  # made anew from the rest at any time
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
 from analysis.engine.readers.reading import followed
-from analysis.engine.readers.written_rows import are_apart, row_of
+from analysis.engine.readers.written_rows import SAVED, are_apart, row_of
 from analysis.engine.rules.base import SCRIPT
 
 _VERBS = {"insert": "inserted", "bulk_insert": "inserted", "update": "updated", "delete": "deleted"}
@@ -15,7 +15,6 @@ _REPOSITORY = re.compile(
     rb"(?<!prisma\.)(?<!tx\.)\b((?:\w+)[rR]epo(?:sitory)?)\.(save|saveAll|saveAndFlush|insert|update|delete"
     rb"|deleteById|deleteAll|remove)\((?:(\w+)\))?"
 )
-_SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
 _CURSOR = re.compile(r"(?:await)?(\w*cur(?:sor)?)\.execute")
 _GORM = re.compile(
     rb"\b(?:\w*[dD][bB]|\w+\.DB)(?:\.\w+\([^()\n]*\))*\.(Create|Save|Delete|Updates?)\(\s*&?(?:\w+\.)?(\w+)"
@@ -111,7 +110,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
 
 def _saved_row(query: Query, file: SourceFile) -> str:
     """What a row of Django is called that the function is given, as its class may be: `order.save(update_fields=…)`."""
-    saved = _SAVED.match(query.anchor) if query.orm == "django" and query.terminal in ("save", "asave") else None
+    saved = SAVED.match(query.anchor) if query.orm == "django" and query.terminal in ("save", "asave") else None
     if saved is None or "update_fields=" not in query.anchor or not saved[1].isidentifier() or saved[1] == "self":
         return ""
     return "".join(word.capitalize() for word in saved[1].split("_"))

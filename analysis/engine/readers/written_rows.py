@@ -10,7 +10,7 @@ from analysis.engine.facts import Query
 
 MADE = "new "
 
-_SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
+SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
 _HANDED = re.compile(r"(?:return)?(?:await)?[\w.]+\.(?:save|saveAndFlush|delete|remove)\((?P<row>[A-Za-z_]\w*)[,)]")
 _HANDED_NEW = re.compile(r"(?:return)?(?:await)?[\w.]+\.(?:save|saveAndFlush)\(new\w+\((?P<given>.+)\)\);?$")
 _BY_HANDING = frozenset({"jpa", "typeorm"})  # a repository is handed the row that it saves
@@ -39,7 +39,7 @@ def row_of(query: Query, text: bytes) -> str:
         return MADE + given if given else ""
     if query.orm in _BY_HANDING and (found := _HANDED.match(query.anchor)) is not None:
         return found["row"]
-    if query.operation == "update" and (saved := _SAVED.match(query.anchor)) is not None:
+    if query.operation == "update" and (saved := SAVED.match(query.anchor)) is not None:
         return saved[1]
     return _by_key(text) if query.operation in ("update", "delete") else ""
 

@@ -100,6 +100,9 @@ _FIELD = re.compile(rb"\s*(?::\s*\w+\s*)?=\s*(?![=>])")
 _WHOLE = re.compile(r"\s*[),\n]")
 _UNPACKED = re.compile(r"(?:\s*,\s*[*.]*\w+)*\s*,?\s*[\])}]?\s*:?=(?![=>])")
 _UNPACKS = re.compile(r"\s*(?:(?:const|let|var)\s*[\[{]|[\[(])?\s*(?:[*.]*\w+\s*,\s*)*[*.]*")
+_MADE_TEXT_ELSEWHERE = re.compile(  # in Java and Go
+    r"\s*(?:String\.(?:valueOf|format|join)|fmt\.Sprint\w*|strconv\.(?:Itoa|Format\w+|Quote)|strings\.(?:Repeat|Replace\w*|Join|To\w+|Trim\w*)|string)\("
+)
 _PROBLEMS = re.compile(r"(?i)(?:errors|errs|warnings|problems|violations)$")  # hardly ever any
 _KEPT = re.compile(r"(?:\.(?:append|add|insert|put)\(\s*(?:\w+\s*,\s*)?|\w\s=\s*)\Z")
 _TEXT_VARIABLE = re.compile(r"(?:,\s*\w+)*\s+string\b")  # what follows the name in Go
@@ -371,9 +374,6 @@ def _is_unpacked(name: str, text: str) -> bool:
     )
 
 
-_MADE_TEXT_ELSEWHERE = re.compile(  # in Java and Go
-    r"\s*(?:String\.(?:valueOf|format|join)|fmt\.Sprint\w*|strconv\.(?:Itoa|Format\w+|Quote)|strings\.(?:Repeat|Replace\w*|Join|To\w+|Trim\w*)|string)\("
-)
 _MADE_TEXT = re.compile(r"\s*(?:str|repr)\((?:[^()]|\([^()]*\))*\)\s*(?:\+|\Z)")
 _LITERAL = re.compile(r"""(["'`])(?:(?!\1).)*+\1""", re.DOTALL)
 _COMPARED = re.compile(r"[=!<>]=|[<>]|\bin\b")  # yes or no: a number at most

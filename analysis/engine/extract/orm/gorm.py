@@ -37,8 +37,8 @@ _ALSO_OF_XORM = frozenset({"Desc", "Asc", "OrderBy", "GroupBy", "Alias", "AllCol
 _KNOWN = _OF_GORM | _ALSO_OF_XORM | _OF_XORM | _OPERATIONS.keys()
 _WHERES = frozenset({"Where", "Or", "Not", "Having"})
 _LITERAL = re.compile(r"^\s*(?:fmt\.Sprintf\(\s*)?[\"`]")
-_WHOLE_TABLE = re.compile(  # SQL that asks for all rows of one table
-    r"(?i)\s*[\"`]\s*SELECT\s+(?!DISTINCT\b)[\w*.,\s]+?\sFROM\s+[\w.]+(?:\s+ORDER\s+BY\s+[\w.,\s]+)?\s*;?\s*[\"`]\s*"
+_WHOLE_TABLE = re.compile(  # SQL that asks for all rows of one table, its blanks made one each
+    r"(?i)[\"`] ?SELECT (?!DISTINCT\b)[\w*., ]+? FROM [\w.]+(?: ORDER BY [\w., ]+?)?;? ?[\"`]"
 )
 _STRUCT = re.compile(r"^&?(?:\w+\.)?([A-Z]\w*)\{")
 _FIELD = re.compile(r"[{,]\s*([A-Z]\w*)\s*:")
@@ -127,7 +127,7 @@ def _append(
             lock="Locking" in " ".join(texts.get("Clauses", ())),
             streaming=terminal in ("FindInBatches", "Rows"),
             variable=variable,
-            raw=(bool(raw_text) and _WHOLE_TABLE.fullmatch(raw_text) is None)
+            raw=(bool(raw_text) and _WHOLE_TABLE.fullmatch(" ".join(raw_text.split())) is None)
             or "Scopes" in texts
             or any(_is_opaque(step) for step in steps)
             or _is_xorm(base, steps)

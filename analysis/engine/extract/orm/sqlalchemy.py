@@ -45,11 +45,10 @@ _LAST_STEP = re.compile(r"\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)[\s)]*\Z")
 _COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
 _COMPUTATIONS = {"count": "count", "exists": "exists"}
 _TYPES = re.compile(r"\btext\(")
-_SINGLE = frozenset({"first", "one", "one_or_none", "scalar", "scalar_one", "scalar_one_or_none", "get", "get_one"}) | {
-    "first_or_404",
-    "one_or_404",
-    "get_or_404",
-}
+_SINGLE = frozenset(
+    """first one one_or_none scalar scalar_one scalar_one_or_none get get_one first_or_404 one_or_404
+    get_or_404""".split()
+)
 _BY_KEY = frozenset({"get", "get_one", "get_or_404"})
 _OPERATORS = {"==": "eq", "!=": "other", "<": "range", "<=": "range", ">": "range", ">=": "range"}
 _COMPARED = re.compile(r"\b[A-Z]\w*\.(\w+)\s*(==|!=|<=?|>=?)\s*(['\"\d]|True|False|None)?")
