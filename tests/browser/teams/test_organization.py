@@ -14,6 +14,14 @@ from tests.providers.loopback import serving
 from tests.providers.walletpay import Walletpay
 from tests.webhooks import deliveries
 
+SLOW_NETWORK = """() => {
+  const quick = window.fetch;
+  window.fetch = async (...asked) => {
+    await new Promise((ready) => setTimeout(ready, 500));
+    return quick(...asked);
+  };
+}"""
+
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -132,6 +140,7 @@ class TestPlan:
         olivia.clicks("Change to Team")
         olivia.sees("Due now")
         olivia.clicks("Not now")
+        olivia.page.evaluate(SLOW_NETWORK)  # the cycle that is chosen holds, however long its prices take
         olivia.clicks("Monthly")
         olivia.clicks("Change to Team")
         olivia.sees("Team until")
