@@ -1,4 +1,4 @@
-"""Functions that a file sees by its imports, also by way of an index that passes their names on."""
+"""Functions that a file sees by its imports, also by way of an index or a package that passes their names on."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -7,6 +7,7 @@ from analysis.engine.function_names import FunctionNames, Names
 from analysis.engine.graph import ImportGraph
 
 PASSED_ON = 4  # files in a row that only pass names on (`export … from`)
+PACKAGE = "__init__.py"  # whoever imports it gets what it imports itself
 
 Imported = tuple[str, Names, tuple[str, ...]]  # an imported file, its functions, the names that were imported
 
@@ -41,7 +42,11 @@ class ImportedFunctions:
                 edge.source
                 for edge in importers
                 if edge.source not in seen
-                and (edge.reexport or (edge.source in self._files and self._files[edge.source].annotated))
+                and (
+                    edge.reexport
+                    or edge.source.endswith(PACKAGE)
+                    or (edge.source in self._files and self._files[edge.source].annotated)
+                )
             ]
             seen.update(edge.source for edge in importers)
         return seen
@@ -52,6 +57,7 @@ class ImportedFunctions:
                 for target in (edge.target, *self._names.rest_of_package(edge.target)):
                     yield target, self._names.names_in(target), edge.names
                 yield from self._behind(edge.target, edge.names)
+                yield from self._in_package(edge.target, edge.names)
                 yield from self._annotated(edge.target, edge.names)
 
     def _behind(self, index: str, names: tuple[str, ...]) -> Iterator[Imported]:
@@ -67,6 +73,20 @@ class ImportedFunctions:
                 taken = tuple(name for name in names if name in self._exports(target))
                 if taken:
                     yield target, self._names.names_in(target), taken
+
+    def _in_package(self, path: str, names: tuple[str, ...]) -> Iterator[Imported]:
+        """Python: the modules from which a package has these names: `from .orders import OrderService`."""
+        pending, seen = [(path, names)], {path}
+        for _ in range(PASSED_ON):
+            passed = [
+                (edge.target, tuple(each for each in wanted if each in edge.names or "*" in edge.names))
+                for package, wanted in pending if package.endswith(PACKAGE)
+                for edge in self._graph.imports_of(package)
+                if edge.runtime and edge.target in self._files and edge.target not in seen
+            ]  # fmt: skip
+            pending = [each for each in passed if each[1]]
+            seen.update(target for target, _ in pending)
+            yield from ((target, self._names.names_in(target), taken) for target, taken in pending)
 
     def _annotated(self, path: str, names: tuple[str, ...]) -> Iterator[Imported]:
         """Python: the methods of the classes for which a file has these names: `OrdersDep = Annotated[Orders, ...]`."""

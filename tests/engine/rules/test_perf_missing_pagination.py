@@ -550,3 +550,19 @@ def test_a_handler_of_go_that_answers_with_less(work, answer, found):
 def test_a_handler_that_only_counts(answer, found):
     source = FLASK + f"@app.get('/orders')\ndef orders():\n    rows = list(Order.objects.all())\n    return {answer}"
     assert len(findings(RULE, source)) == found
+
+
+@pytest.mark.parametrize(("rows", "found"), [("Order.objects.all()", 1), ("Order.objects.all()[:50]", 0)])
+def test_a_service_that_its_package_has_for_others(rows, found):
+    others = {
+        "shop/rows/__init__.py": "from shop.rows.orders import Orders\n",
+        "shop/rows/orders.py": (
+            f"from shop.models import Order\n\nclass Orders:\n    def whole(self):\n        return list({rows})\n"
+        ),
+        "shop/desk.py": (
+            "from shop.rows import Orders\n\nclass Desk:\n    def __init__(self):\n        self.orders = Orders()\n\n"
+            "    def shown(self):\n        return self.orders.whole()\n"
+        ),
+    }
+    source = FLASK + "from shop.desk import Desk\n\n@app.get('/orders')\ndef orders():\n    return Desk().shown()"
+    assert len(findings(RULE, source, others=others)) == found
