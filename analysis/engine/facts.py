@@ -12,7 +12,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 47
+EXTRACTOR_VERSION = 48
 
 
 class FunctionFlag:
@@ -199,6 +199,7 @@ class Model(msgspec.Struct, array_like=True, frozen=True):
     # Columns with a trigram or full-text index; `COMPUTED` behind a name: with one on what a function makes of it.
     searchable: tuple[str, ...] = ()
     table_constant: str = ""  # the constant that holds the table's name: `Tables.ORDERS`
+    known_as: str = ""  # JavaScript: the constant that holds the model, where it is called otherwise: `OrderModel`
 
 
 class Access(msgspec.Struct, array_like=True, frozen=True):

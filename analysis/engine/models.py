@@ -31,7 +31,9 @@ class ModelIndex:
     def __init__(self, files: Mapping[str, FileFacts]) -> None:
         # Classes before what SQL says of their tables, which may be an index only.
         self.all: tuple[IndexedModel, ...] = tuple(sorted(_indexed(files), key=lambda each: each.model.orm == "ddl"))
-        self._by_name = _first_by((entry.model.name, entry) for entry in self.all if entry.model.name)
+        names = [(entry.model.name, entry) for entry in self.all if entry.model.name]
+        names += [(entry.model.known_as, entry) for entry in self.all if entry.model.known_as]
+        self._by_name = _first_by(names)
         self._by_table = _first_by((entry.table.lower(), entry) for entry in self.all if entry.table)
 
     def named(self, name: str, near: str = "") -> IndexedModel | None:

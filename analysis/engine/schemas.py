@@ -102,9 +102,14 @@ class Schemas:
             name = access.model if access is not None and access.model != name else name
             last = name.rpartition(".")[2]
             entry = self._named.get(last) or self._named.get(last[:1].upper() + last[1:])
-            entry = entry or (self._models.of_table(name) if name else None)
+            entry = entry or (self._models.of_table(name) if name else None) or self._imported_as(last)
             self._known[asked] = self._full(entry) if entry is not None else None
         return self._known[asked]
+
+    def _imported_as(self, name: str) -> IndexedModel | None:
+        """What a file of JavaScript calls `OrderModel` when it imports `export default model("Order", …)`."""
+        found = self._named.get(name.removesuffix("Model")) if name.endswith("Model") else None
+        return found if found is not None and found.model.orm in ("mongoose", "sequelize") else None
 
     def lineage(self, model: Model) -> Iterator[Model]:
         """The model and its bases, each once."""
@@ -170,6 +175,9 @@ class Schemas:
         found: dict[str, IndexedModel] = {}
         for entry in sorted(self._models.all, key=lambda each: each.model.orm == "ddl"):
             found.setdefault(entry.model.name, entry)
+        for entry in self._models.all:
+            if entry.model.known_as:
+                found.setdefault(entry.model.known_as, entry)
         return found
 
     @cached_property

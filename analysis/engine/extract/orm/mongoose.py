@@ -7,6 +7,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from analysis.engine.extract.orm.options import elements, options_of, pairs
+from analysis.engine.extract.orm.script_models import held_as
 from analysis.engine.extract.orm.steps import assigned_to, text_of_callee
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Mark, Model, Relation
@@ -37,7 +38,10 @@ def look_at_schema(call: Node, file: SourceFile) -> Iterator[Mark]:
         columns += [Column("createdAt", "Date"), Column("updatedAt", "Date")]
     collection = options.get("collection")
     table = file.text(collection).strip("\"'`") if collection is not None and collection.type == "string" else ""
-    file.models.append(Model("mongoose", name, table, file.line(call), tuple(columns), tuple(relations)))
+    model = Model(
+        "mongoose", name, table, file.line(call), tuple(columns), tuple(relations), known_as=held_as(name, file)
+    )
+    file.models.append(model)
     return iter(())
 
 

@@ -58,6 +58,12 @@ def class_of(name: str, file: SourceFile) -> str:
     return _names_in(file).get(name, name)
 
 
+def held_as(model: str, file: SourceFile) -> str:
+    """The constant of the file that holds a model, where that is not called like it."""
+    names = (name for name, held in _names_in(file).items() if held == model and name[:1].isupper())
+    return next((name for name in names if name != model), "")
+
+
 def model_of_row(call: Node, name: str, verb: str, file: SourceFile) -> tuple[str, str] | None:
     """A row that writes itself: `order.save()`, `order.destroy()`; known when the function shows what it is."""
     if (query := _query_of(call, name, file)) is not None:

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.classes import indexes_of
 from analysis.engine.extract.orm.options import options_of, pairs
-from analysis.engine.extract.orm.steps import text_of_callee
+from analysis.engine.extract.orm.steps import assigned_to, text_of_callee
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Mark, Model, Relation
 
@@ -57,6 +57,7 @@ def _model(name: str, call: Node, positional: list[Node], file: SourceFile) -> M
             if included
         ),
         indexes=tuple(_in_words_of(columns, each) for each in indexes_of(options.get("indexes"), file)),
+        known_as=held if (held := assigned_to(call.start_byte, file))[:1].isupper() and held != name else "",
     )
 
 
