@@ -74,6 +74,7 @@ _OF_CATALOGUE = re.compile(
 _ENDLESS = re.compile(
     r"(?i)queue|chan(?:nel)?(?:\(\)|$)|<-|(?:^|\.)(?:ch|c|jobs|ticker\.C|incoming)$|\.Chan\(|\.(?:listen|subscribe|consume|iter_messages)\("
 )  # consumers
+_ROWS = re.compile(r"\.objects\b|\.(?:all|filter|exclude|query|find\w*|select_related|prefetch_related)\(")
 _CONSTANTS = re.compile(
     r"(?:^|[(.])[A-Z]\w*[a-z]\w*\.(?:values\(\)\)?|choices)$|\bEnumSet\.|^constants?\."
 )  # all that an enumeration names
@@ -124,7 +125,7 @@ def goes_on(loop: Loop, facts: FileFacts, written: str = "") -> bool:
     if written and loop.iterable.lower() == written.lower():
         return True
     is_endless = (loop.kind == "while" and not loop.variables) or _ENDLESS.search(loop.iterable)
-    if is_endless or 0 < loop.bound <= FEW:
+    if (is_endless and _ROWS.search(loop.iterable) is None) or 0 < loop.bound <= FEW:
         return False
     if loop.batched and _ONE_BATCH.fullmatch(loop.iterable) is None:
         return False
@@ -253,7 +254,9 @@ def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
     found: dict[Callee, QuerySite] = {}
     for site in queries.sites:
         function = site.function
-        if site.query.function == 0 or not site.is_read or not site.runs or site.schema is None or site.may_be_loaded:
+        if site.query.function == 0 or not site.is_read or not site.runs or site.may_be_loaded:
+            continue
+        if site.schema is None and not _names_its_rows(site):
             continue
         is_for_one = site.query.raw and site.query.limit == 1  # by conditions that stand elsewhere
         is_for_given = is_for_one or any(not each.constant for each in site.query.filters)
@@ -267,6 +270,15 @@ def _asking(queries: Queries) -> Mapping[Callee, QuerySite]:
             continue
         found.setdefault(Callee(site.path, site.query.function), site)
     return found
+
+
+def _names_its_rows(site: QuerySite) -> bool:
+    """Whether a query of no known model is one for certain: SQL that names a table, or one of the model that a
+    repository was made for."""
+    query = site.query
+    if _OF_CATALOGUE.fullmatch(query.model):
+        return False
+    return bool(query.model) if query.orm == "sql" else query.orm == "sqlalchemy" and query.model == ""
 
 
 def _asked(

@@ -309,3 +309,17 @@ def test_a_count_that_a_variable_keeps_and_only_zero_is_compared_with(use, found
 def test_a_count_by_a_key_stops_at_the_first_row_anyway(condition, found):
     body = f'\tvar n int64\n\tdb.Model(&Order{{}}).Where("{condition}", x).Count(&n)\n\treturn n > 0'
     assert len(orms.lines(RULE, "gorm", body)) == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ('db.list("SELECT id FROM parcel", rs -> rs.getLong(1)).size()', 1),
+        ('db.list("SELECT id FROM parcel LIMIT 9", rs -> rs.getLong(1)).size()', 0),
+        ('db.list("SELECT count(*) FROM parcel", rs -> rs.getLong(1)).get(0)', 0),
+        ('names.list("parcel").size()', 0),
+    ],
+)
+def test_rows_that_a_helper_of_the_project_lists(asked, found):
+    source = f"class Parcels {{\n  int open() {{\n    return {asked};\n  }}\n}}\n"
+    assert [each.line for each in findings_of(RULE, {"src/Parcels.java": source})] == [3] * found

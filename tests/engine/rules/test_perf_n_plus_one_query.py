@@ -683,3 +683,144 @@ def test_what_a_single_row_has_may_be_many():
         "  for (const line of one.lines) {\n    await Line.findOne({ where: { amount: line.amount } });\n  }"
     )
     assert len(orms.lines(RULE, "sequelize", body)) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("Order.objects.filter(queue=queue)", 1),
+        ("queue.orders.select_related('customer')", 1),
+        ("queue.listen()", 0),
+        ("work_queue", 0),
+    ],
+)
+def test_rows_that_are_asked_for_by_their_queue_are_no_queue(rows, found):
+    source = f"def f(queue, work_queue):\n    for o in {rows}:\n        use(Line.objects.filter(order=o).count())\n"
+    assert lines(RULE, source) == [3] * found
+
+
+PLACES = "import mongoose from 'mongoose';\nconst placeSchema = new mongoose.Schema({ town: String, rank: Number });\n"
+
+
+@pytest.mark.parametrize(
+    ("offers", "takes", "name", "found"),
+    [
+        ("export const PlaceModel = mongoose.model('Place', placeSchema);", "{ PlaceModel }", "PlaceModel", 1),
+        ("export const Towns = mongoose.model('Place', placeSchema);", "{ Towns }", "Towns", 1),
+        ("export default mongoose.model('Place', placeSchema);", "PlaceModel", "PlaceModel", 1),
+        ("export const PlaceModel = makePlaces(placeSchema);", "{ Atlas }", "Atlas", 0),
+    ],
+)
+def test_a_model_of_mongoose_by_the_name_that_it_is_imported_by(offers, takes, name, found):
+    work = (
+        f"import {takes} from './place.js';\nexport async function names(trips) {{\n  const all = [];\n"
+        f"  for (const trip of trips) {{\n    all.push(await {name}.findById(trip.place));\n  }}\n  return all;\n}}\n"
+    )
+    files = {"src/place.ts": f"{PLACES}{offers}\n", "src/work.ts": work}
+    assert [each.line for each in findings_of(RULE, files)] == [5] * found
+
+
+def test_a_model_of_sequelize_by_the_constant_that_holds_it():
+    files = {
+        "src/seat.js": (
+            "const { DataTypes } = require('sequelize');\n"
+            "const SeatModel = sequelize.define('seat', { row: DataTypes.STRING }, { tableName: 'seats' });\n"
+            "module.exports = { SeatModel };\n"
+        ),
+        "src/work.js": (
+            "const { SeatModel } = require('./seat');\nasync function rows(tickets) {\n"
+            "  for (const ticket of tickets) {\n"
+            "    use(await SeatModel.findOne({ where: { row: ticket.row } }));\n  }\n}\n"
+        ),
+    }
+    assert [each.line for each in findings_of(RULE, files)] == [4]
+
+
+@pytest.mark.parametrize(("table", "found"), [("gauge", 1), ("pg_class", 0)])
+@pytest.mark.parametrize(
+    "rounds",
+    ["ids.forEach(id -> seen.put(id, latest(id)));", "for (Long id : ids) {\nseen.put(id, this.latest(id)); }"],
+)
+def test_a_called_function_may_ask_a_table_that_no_model_describes(rounds, table, found):
+    source = (
+        "class Gauges {\n  private final JdbcTemplate jdbc;\n  Integer latest(long id) {\n"
+        f'    return jdbc.queryForObject("SELECT level FROM {table} WHERE id = ?", Integer.class, id);\n  }}\n'
+        f"  void all(List<Long> ids, Map<Long, Integer> seen) {{\n    {rounds}\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/main/java/Gauges.java": source})) == found
+
+
+STOCK = """from sqlalchemy import select
+
+class Stock:
+    def __init__(self, session, model):
+        self.session = session
+        self._model = model
+
+    def with_key(self, key):
+        {asked}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("return self.session.get(self._model, key)", 1),
+        ("return self.session.scalars(select(self._model).where(self._model.code == key)).first()", 1),
+        ("return self._model.describe(key)", 0),
+    ],
+)
+def test_a_repository_for_any_model(asked, found):
+    work = (
+        "from shop.stock import Stock\n\ndef names(session, keys):\n    stock = Stock(session, Item)\n"
+        "    return [stock.with_key(key).name for key in keys]\n"
+    )
+    files = {"shop/stock.py": STOCK.format(asked=asked), "shop/work.py": work}
+    assert [(each.file, each.line) for each in findings_of(RULE, files)] == [("shop/work.py", 5)] * found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("return codes.map((code) => knex('stops').where({ code }).first());", 0),
+        ("const asked = codes.map((code) => knex('stops').where({ code }).first());\n  return asked;", 0),
+        ("return Promise.all(codes.map((code) => knex('stops').where({ code }).first()));", 1),
+        ("const asked = codes.map((code) => knex('stops').where({ code }).first());\n  return Promise.all(asked);", 1),
+        ("return codes.map(async (code) => knex('stops').where({ code }).first());", 1),
+    ],
+)
+def test_chains_of_knex_that_are_only_made(given, found):
+    source = f"import {{ knex }} from './pool';\nexport function stops(codes: string[]) {{\n  {given}\n}}\n"
+    assert len(findings_of(RULE, {"src/stops.ts": source})) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        (
+            "src/Tolls.java",
+            "class Tolls { void f(List<Long> ids) { for (long id : ids) {\n"
+            'use(db.one("SELECT fee FROM toll WHERE id = ?", rs -> rs.getInt(1), id)); } } }',
+            [2],
+        ),
+        (
+            "src/tolls.ts",
+            "async function f(ids) {\n  for (const id of ids) {\n"
+            "    use(await db.oneOrNone('SELECT fee FROM toll WHERE id = $1', [id]));\n  }\n}",
+            [3],
+        ),
+        (
+            "src/tolls.py",
+            "async def f(database, ids):\n    for pk in ids:\n"
+            "        use(await database.fetch_one('SELECT fee FROM toll WHERE id = :pk', {'pk': pk}))\n",
+            [3],
+        ),
+        (
+            "src/tolls.py",
+            "def f(log, ids):\n    for pk in ids:\n        log.debug('SELECT fee FROM toll WHERE id = ' + pk)\n",
+            [],
+        ),
+    ],
+)
+def test_sql_that_is_handed_to_a_helper_of_the_project(path, source, found):
+    assert [each.line for each in findings_of(RULE, {path: source})] == found

@@ -433,3 +433,20 @@ def test_sessions_of_hibernate_without_state_send_each_row_at_once(opened, found
         f"    {opened}\n    for (Order each : orders) {{\n      session.insert(each);\n    }}\n  }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/main/java/Feed.java": source})) == found
+
+
+@pytest.mark.parametrize(
+    ("prepared", "write"),
+    [
+        ("PrepareNamedContext(ctx, `INSERT INTO laps (car, ms) VALUES (:car, :ms)`)", "ExecContext(ctx, lap)"),
+        ("PrepareNamed(`INSERT INTO laps (car, ms) VALUES (:car, :ms)`)", "MustExec(lap)"),
+    ],
+)
+@pytest.mark.parametrize("in_loop", [True, False])
+def test_statements_that_sqlx_prepares_with_names(prepared, write, in_loop):
+    head, tail = ("\tfor _, lap := range laps {\n", "\t}\n") if in_loop else ("\tlap := laps[0]\n", "")
+    source = (
+        "package a\n\nfunc (r *Repo) Keep(ctx context.Context, laps []Lap) {\n"
+        f"\tstmt, err := r.db.{prepared}\n{head}\t\tstmt.{write}\n{tail}}}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"a/laps.go": source})] == [6] * in_loop

@@ -32,6 +32,7 @@ from analysis.engine.extract.orm import (
     script_queries,
     sequelize,
     sql,
+    sql_wrappers,
     sqlalchemy,
     sqlalchemy_models,
 )
@@ -39,14 +40,26 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Access, Model
 from analysis.engine.rules.base import Look
 
-_SCRIPT = (prisma, script_queries, builders, classes, sequelize, mongoose, knex, drizzle, drizzle_tables, sql)
+_SCRIPT = (
+    prisma,
+    script_queries,
+    builders,
+    classes,
+    sequelize,
+    mongoose,
+    knex,
+    drizzle,
+    drizzle_tables,
+    sql,
+    sql_wrappers,
+)
 _ADAPTERS: dict[str, tuple[ModuleType, ...]] = {
-    "python": (django, django_models, sqlalchemy, sqlalchemy_models, alembic, sql),
+    "python": (django, django_models, sqlalchemy, sqlalchemy_models, alembic, sql, sql_wrappers),
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
-    "java": (entities, jpa, jpa_references, panache, sql, jdbc_client),
-    "go": (gorm, bun, sql),
+    "java": (entities, jpa, jpa_references, panache, sql, sql_wrappers, jdbc_client),
+    "go": (gorm, bun, sql, sql_wrappers),
 }
 
 

@@ -58,6 +58,7 @@ _STREAMED = re.compile(rb"\s*\.\s*stream\s*\(")
 _NAMED_CHAIN = re.compile(rb"\b(\w+)\s*(?::[^=;\n]{1,60})?=\s*\Z")
 _STEP_BEHIND = re.compile(rb"(?=\s*\.\s*\w)")
 _AWAITED = re.compile(rb"\bawait\s+\Z")
+_WAITS = re.compile(rb"\bawait\b|\bPromise\.|\.then\(|[mM]ap(?:Series|Limit)?\(\s*[\w.]+\s*,|\b[tT]ransaction\(")
 _GIVES = re.compile(rb"(?:=>|\breturn)\s*(?:this\.)?\Z")
 _GIVER = re.compile(
     rb"\b(\w+)\s*(?:=\s*(?:\([^()\n]*\)\s*(?::[^=;\n]{1,60})?)?=>|\([^()\n]*\)\s*(?::[^{;\n]{1,60})?\{\s*return)\s*"
@@ -186,9 +187,25 @@ def _append(call: Node, table: str, handle: str, steps: tuple[Step, ...], file: 
         counted="len" if is_counted else "",
         streaming=_STREAMED.match(file.source, call.end_byte) is not None,
     )
+    if query.loop >= 0 and _is_only_made(call, file):
+        query = structs.replace(query, loop=-1, uses_loop_variable=False)
     is_inside = query.in_transaction or handle in ("trx", "tx") or "transacting" in given
     needs = "" if _names_knex(file) else "knex"
     file.queries.append(structs.replace(query, in_transaction=is_inside, needs=needs))
+
+
+def _is_only_made(call: Node, file: SourceFile) -> bool:
+    """Whether a call-back gives back a chain for each element, and nobody waits for them here."""
+    function = file.enclosing_function(call)
+    if function is None or function.type != "arrow_function" or file.source.startswith(b"async", function.start_byte):
+        return False
+    body = function.child_by_field_name("body")
+    loop = file.loops[file.loop_of(call) or 0]
+    if body is None or body.end_byte != call.end_byte or loop.node.id != function.id:
+        return False
+    statement = file.statement_of(function)
+    around = file.enclosing_function(function) or file.tree.root_node
+    return _WAITS.search(file.source, statement.start_byte, around.end_byte) is None
 
 
 def _operation(given: dict[str, str]) -> str:

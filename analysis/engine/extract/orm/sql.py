@@ -49,14 +49,15 @@ _NAMES = (
     " $queryRawUnsafe $queryRaw $executeRaw"
 )
 _RUNS_PREPARED = frozenset(
-    "Exec ExecContext executeUpdate execute executeQuery Query QueryContext QueryRow QueryRowContext".split()
+    """Exec ExecContext MustExec MustExecContext executeUpdate execute executeQuery Query QueryContext QueryRow
+    QueryRowContext Queryx QueryxContext QueryRowx QueryRowxContext Get GetContext Select SelectContext""".split()
 )
 _BOUND = re.compile(r"\?|\$\d|[:@]\w")  # what is filled in for each run
-_WORDS = tuple(word for each in (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ") for word in (each, each.lower()))
+WORDS = tuple(word for each in (b"SELECT ", b"INSERT ", b"UPDATE ", b"DELETE ") for word in (each, each.lower()))
 _PUT_TOGETHER = frozenset({"call", "binary_expression", "binary_operator"})
 _NO_VALUE = re.compile(r"(?i:mapper)\b|::|->|\.class$|^new \w*RowMapper\b")  # says what becomes of a row
 _PREPARED = re.compile(
-    r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare|PrepareContext|Preparex|PreparexContext)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
+    r"(?:\s*,\s*err)?\s*:?=\s*(?:await\s+)?[\w.]+\.(?:prepareStatement|Prepare(?:x|Named)?(?:Context)?)\(\s*(?:[\w.()]+\s*,\s*)?(?:([\"`])|(\w+)\s*[,)])"
 )
 
 
@@ -117,7 +118,7 @@ def append_statement(call: Node, text: str, file: SourceFile, bound: list[str] |
 def _held(name: str, call: Node, file: SourceFile) -> str:
     """The SQL that a name holds which the function, or else the file, gives a value once, with all that the function
     adds to it: a part that is added in one case only is read as if it always were."""
-    if not any(map(file.mentions, _WORDS)):
+    if not any(map(file.mentions, WORDS)):
         return ""
     values = assigned_values(name, call, file) or given_values(name, file)
     if not values or not ("string" in values[0].type or values[0].type in _PUT_TOGETHER):

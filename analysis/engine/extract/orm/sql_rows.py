@@ -14,7 +14,7 @@ LONGEST_CALL = 60  # bytes before a call in which its result is named
 _NEXT_QUERY = re.compile(r"execute\(|\.Query\(|\nfunc ")
 _MAPPED = re.compile(r"(?i:mapper)\b|\brs\b|::")  # Spring: each row becomes an object of the list
 _LOADING_CALLS = frozenset({"queryForList", "Select", "SelectContext"})  # these bring all rows at once
-_MEASURES = {"size": "len", "isEmpty": "bool"}  # of a list of Java
+MEASURES = {"size": "len", "isEmpty": "bool"}  # of a list of Java
 _MEASURED = re.compile(rb"\)\s*(?:\.rows\s*\.length|\.rowCount)\b")
 _COMPARED = re.compile(rb"\s*(?:[=!<>]=|[<>?])")
 _ALL_OF_CURSOR = frozenset({"fetchall", "all"})
@@ -63,7 +63,7 @@ def rows_of(call: Node, file: SourceFile) -> Rows:
         return Rows(True, next((each for each in given if each.isidentifier()), ""))
     if name in _LOADING_CALLS or (name == "query" and _MAPPED.search(file.text(call)) is not None):
         after = steps_after(call.end_byte, file)
-        asked = _MEASURES.get(after[0].name, "") if after else ""
+        asked = MEASURES.get(after[0].name, "") if after else ""
         return Rows(True, "" if asked else assigned_to(call.start_byte, file), asked)
     if file.language == "go":
         return _of_go(call, file)
@@ -123,7 +123,7 @@ def _of_steps(call: Node, file: SourceFile) -> Rows:
         return Rows(False)
     if steps[asked].name in _ALL_AT_ONCE:
         after = steps[asked + 1 :]
-        counted = _MEASURES.get(after[0].name, "") if after else ""
+        counted = MEASURES.get(after[0].name, "") if after else ""
         return Rows(True, "" if after else assigned_to(call.start_byte, file), counted)
     return Rows(False, is_one=steps[asked].name in _ONE, is_streamed=steps[asked].name in _STREAMS)
 

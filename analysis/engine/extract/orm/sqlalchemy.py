@@ -42,6 +42,9 @@ _STATEMENT = re.compile(r"[(\s]*(?:\w+\.)?(?:select|insert|update|delete)\(")
 _LOADED = re.compile(r"(?:\b(?:select|query|get|get_one)\(\s*|^)([A-Z]\w*)(?=\s*[,)]|\.query\b)")
 _QUERIED = re.compile(r"\.query\(\s*(?:\w+\.)*[A-Z]\w*")
 _LAST_STEP = re.compile(r"\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)[\s)]*\Z")
+# The model that a repository was made for.
+_OF_ANY = re.compile(r"\b(?:self|cls)\._?(?:model|entity)(?:_?(?:class|cls|type))?\b(?!\()")
+_ANY_MODEL = "AnyModel"
 _COMPUTED = re.compile(r"\bselect\(\s*(?:\w+\.)?(?:func\.)?(count|sum|min|max|avg|exists)\(")
 _COMPUTATIONS = {"count": "count", "exists": "exists"}
 _TYPES = re.compile(r"\btext\(")
@@ -234,6 +237,8 @@ def _is_lazy(given: str) -> bool:
 
 def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") -> None:
     text = f"{given}\n{file.text(chain.top)}" if given else file.text(chain.top)
+    is_of_any = file.mentions(b"elf.") and (generic := _OF_ANY.sub(_ANY_MODEL, text)) != text
+    text = generic if is_of_any else text
     names = [step.name for step in chain.steps]
     raw = re.search(r"\b(select|insert|update|delete)\(", text)
     if not model:
@@ -251,7 +256,7 @@ def _append(chain: Chain, file: SourceFile, model: str = "", given: str = "") ->
         chain.top,
         file,
         orm="sqlalchemy",
-        model=model,
+        model="" if model == _ANY_MODEL else model,
         operation=operation,
         terminal=terminal,
         filters=(Filter("pk", "eq"),) if last in _BY_KEY else _filters(text, model),
