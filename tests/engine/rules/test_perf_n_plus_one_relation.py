@@ -499,3 +499,14 @@ def test_one_row_that_came_with_its_relation_is_no_list(end, found):
         f"def one(session):\n    return session.query(User).options(selectinload(User.posts)).{end}\n"
     )
     assert len(findings(RULE, source)) == found
+
+
+@pytest.mark.parametrize(
+    ("newest", "found"), [("Prefetch('lines', queryset=Line.objects.all())", 0), ("Prefetch('customer')", 1)]
+)
+def test_a_prefetch_that_a_name_holds(newest, found):
+    source = (
+        f"def f():\n    newest = {newest}\n    for order in Order.objects.prefetch_related(newest):\n"
+        "        use(list(order.lines.all()))\n"
+    )
+    assert len(findings(RULE, source)) == found

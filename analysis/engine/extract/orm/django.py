@@ -12,7 +12,7 @@ from analysis.engine.extract.orm.conditions import alternatives
 from analysis.engine.extract.orm.steps import parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import DJANGO, RELATED, Filter, Mark, Query
-from analysis.engine.readers.reading import followed
+from analysis.engine.readers.reading import assigned_values, followed
 
 _MANAGER = re.compile(r"(?:^|\.)([A-Z]\w*)\.(?:\w*objects|_default_manager|_base_manager|\w*_manager)$")
 # The model as a migration or a command knows it: `apps.get_model("shop", "Order").objects`.
@@ -251,7 +251,7 @@ def _read_step(step: Step, shape: _Shape, file: SourceFile) -> None:
         shape.eager += [path.replace("__", ".") for path in strings_in(positional, file)]
         shape.eager += ["*"] * (name == "select_related" and not positional)  # all keys that cannot be null
         shape.eager += ["*" for each in positional if each.type == "list_splat"]  # what a list names, which is not read
-        prefetched = (path for each in positional for path in _PREFETCH.findall(file.text(each)))
+        prefetched = (path for each in positional for path in _prefetched(each, file))
         shape.eager += [path.replace("__", ".") for path in prefetched]
     elif name in ("values", "values_list", "only", "defer"):
         shape.columns = strings_in(positional, file)
@@ -284,6 +284,14 @@ def _subqueries(keywords: dict[str, Node], file: SourceFile) -> Iterator[str]:
 
 
 _PREFETCH = re.compile(r"Prefetch\(\s*[\"']([\w.]+)")
+
+
+def _prefetched(given: Node, file: SourceFile) -> list[str]:
+    """What a `Prefetch` brings, also one that a name holds; of a name that holds anything else nobody knows."""
+    if given.type not in ("identifier", "attribute"):
+        return _PREFETCH.findall(file.text(given))
+    values = assigned_values(file.text(given), given, file)
+    return [path for each in values for path in _PREFETCH.findall(file.text(each))] or ["*"]
 
 
 def _filters(positional: list[Node], keywords: dict[str, Node], file: SourceFile) -> list[Filter]:
