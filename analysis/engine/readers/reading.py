@@ -22,6 +22,11 @@ DEFINITIONS = frozenset(
     constructor_declaration lambda_expression func_literal""".split()
 )
 _ASSIGNED = re.compile(rb"(?:\s*:\s*[^=\n:]{1,60})?\s*[+:]?=(?![=>])\s*(?:await\s+)?")
+_UNPACKED = re.compile(r"(?:\s*,\s*[*.]*\w+)*\s*,?\s*[\])}]?\s*:?=(?![=>])")
+_UNPACKS = re.compile(r"\s*(?:(?:const|let|var)\s*[\[{]|[\[(])?\s*(?:[*.]*\w+\s*,\s*)*[*.]*")
+_AMONG_OTHERS = re.compile(rb"(?:\s*,\s*[\w.]+)*\s*\]?\s*:?=(?![=>])\s*")
+_NAMES_BEFORE = re.compile(rb"(?:[\w.]+[ \t]*,[ \t]*)*\Z")
+_LISTED = frozenset({"expression_list", "tuple", "array"})
 _REPOSITORY_TYPE = re.compile(rb"\w(?:Repository|Dao|DAO|Mapper)(?:<[^;=()]*>)?\s+\Z")
 _DECLARED = re.compile(rb"\s*[;=,):]")
 # What makes a variable, behind its name: an assignment, an annotation; or before it, where it is opened.
@@ -130,6 +135,27 @@ def assigned_values(name: str, node: Node, file: SourceFile) -> list[Node]:
     start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
     found = followed(name.encode(), file.code, _ASSIGNED, b"_.$", start, node.start_byte)
     return [_expression_at(match.end(), file) for match in found]
+
+
+def given_together(name: str, node: Node, file: SourceFile) -> Iterator[Node]:
+    """What the innermost function gives a name before the node together with others: `text, sep = "", ","`."""
+    function = file.enclosing_function(node)
+    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
+    for match in followed(name.encode(), file.code, _AMONG_OTHERS, b"_.$", start, node.start_byte):
+        names = _NAMES_BEFORE.search(file.code, max(start, match.start() - LONGEST_TYPE), match.start() - len(name))
+        position = names[0].count(b",") if names is not None else 0
+        values = _expression_at(match.end(), file)
+        if values.type in _LISTED and position < values.named_child_count:
+            yield values.named_children[position]
+
+
+def is_unpacked(name: str, text: str) -> bool:
+    """Whether a line gives the name a value together with others: `key, parents = rows[i]`."""
+    return any(
+        name not in text[match.end() :].partition("\n")[0]
+        and _UNPACKS.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start() - len(name))
+        for match in followed(name, text, _UNPACKED, "_.")
+    )
 
 
 def given_values(name: str, file: SourceFile) -> list[Node]:

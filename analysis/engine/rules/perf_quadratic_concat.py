@@ -17,7 +17,9 @@ from analysis.engine.readers.lists import declaration
 from analysis.engine.readers.reading import (
     assigned_values,
     followed,
+    given_together,
     is_short_list,
+    is_unpacked,
     round_of,
     short,
     text_before,
@@ -98,8 +100,6 @@ _LEAVES = re.compile(rb"[^\S\n]*;?\s*?(?:\n([^\S\n]*))?(?:return|break)\b")
 _BEGINS = re.compile(r"(\s*:\s*[\w.\[\]<>|, ]+?)?\s*:?=(?![=>])")
 _FIELD = re.compile(rb"\s*(?::\s*\w+\s*)?=\s*(?![=>])")
 _WHOLE = re.compile(r"\s*[),\n]")
-_UNPACKED = re.compile(r"(?:\s*,\s*[*.]*\w+)*\s*,?\s*[\])}]?\s*:?=(?![=>])")
-_UNPACKS = re.compile(r"\s*(?:(?:const|let|var)\s*[\[{]|[\[(])?\s*(?:[*.]*\w+\s*,\s*)*[*.]*")
 _MADE_TEXT_ELSEWHERE = re.compile(  # in Java and Go
     r"\s*(?:String\.(?:valueOf|format|join)|fmt\.Sprint\w*|strconv\.(?:Itoa|Format\w+|Quote)|strings\.(?:Repeat|Replace\w*|Join|To\w+|Trim\w*)|string)\("
 )
@@ -309,7 +309,8 @@ def _is_declared_text(name: str, loop: LoopDraft, file: SourceFile) -> bool:
 
 def _values(name: str, statement: Node, file: SourceFile) -> list[Node]:
     """What the function, or the file for a field or a global, assigns to the name."""
-    values: list[Node | None] = list(assigned_values(name, statement, file)[:1])
+    together = [*given_together(name, statement, file)]
+    values: list[Node | None] = [*(together or assigned_values(name, statement, file)[:1])]
     if not values and ("." in name or _is_global(name, statement, file)):
         found = [*followed(name.encode(), file.source, _FIELD, b"_.$")]
         if not found and name.startswith("self."):
@@ -355,22 +356,13 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
     if next(followed(name, before, _GROWN, "_."), None) is not None:
         return False
     owner = name.partition(".")[0]
-    if owner in loop.variables or _is_unpacked(owner, before):
+    if owner in loop.variables or is_unpacked(owner, before):
         return False  # each round has another one
     if owner != name and next(followed(owner, before, _BEGINS, "_."), None) is not None:
         return False
     return all(
         body[match.end() :].lstrip("( [{.*\n").startswith(name) or "concat(" in body[match.end() : match.end() + 20]
         for match in followed(name, body, _BEGINS, "_.")
-    )
-
-
-def _is_unpacked(name: str, text: str) -> bool:
-    """Whether a line gives the name a value together with others: `key, parents = rows[i]`."""
-    return any(
-        name not in text[match.end() :].partition("\n")[0]
-        and _UNPACKS.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start() - len(name))
-        for match in followed(name, text, _UNPACKED, "_.")
     )
 
 

@@ -376,3 +376,20 @@ def test_what_each_round_unpacks_is_another_list(language, round_, count):
     python = f"def f(rows, above):\n    for row in rows:\n        {round_}\n        above = [*above, key]\n"
     script = f"for (const row of rows) {{\n  {round_}\n  above = [...above, key];\n}}"
     assert len(lines_of(RULE, python if language == "python" else script, language)) == count
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "lines"),
+    [
+        (
+            "go",
+            'package a\nfunc f(xs []T) {\nout, sep := "", ""\nfor _, x := range xs {\nout = out + sep + x\n}\n}',
+            [5],
+        ),
+        ("go", 'package a\nfunc f(xs []T) {\nn, out := 0, ""\nfor _, x := range xs {\nout += x\n}\n}', [5]),
+        ("go", 'package a\nfunc f(xs []T) {\nn, out := 0, ""\nfor _, x := range xs {\nn += x\n}\n}', []),
+        ("python", "def f(rows):\n    n, out = 0, []\n    for row in rows:\n        out = out + [row]\n", [4]),
+    ],
+)
+def test_what_is_made_together_with_others(language, source, lines):
+    assert lines_of(RULE, source, language) == lines
