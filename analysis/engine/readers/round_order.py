@@ -23,6 +23,11 @@ _KNOWN = re.compile(
 _COUNTED = re.compile(r"\(?\s*(\w+)\s*<\s*(?:[\w.]+\.length\b|len\()")
 _TAKEN = re.compile(r"([\w$]+)\s*=\s*([\w$.]+)\.(?:shift|pop|popleft)\(")
 _SPENT = re.compile(r"([\w$.]+)\.(?:shift|pop|popleft)\(\)")  # and given to a call at once
+_AWAITED = re.compile(r"\bawait\s+([\w$.]+)\(([^()\n]*)\)")
+_SLEEPS = re.compile(r"(?:^|\.)(?:sleep|setTimeout|delay|waitForTimeout)$")
+_SPAN = re.compile(
+    r"\d[\d_.]*|(?i:(?:\w+\.)*\w*(?:delay|pause|backoff|interval|wait)(?:_?ms|millis|seconds)?)|\w*(?:Ms|MS|_ms)"
+)
 _WORDS = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -31,6 +36,8 @@ def needs_order(
 ) -> bool:
     """Whether a round needs what the one before has brought, or somebody says that they come one by one."""
     if _ends_by_result(loop, variables, body) or _is_remembered(node, loop, file) or _DEPENDS.search(body):
+        return True
+    if any(_sleeps(each[1], each[2], file) for each in _AWAITED.finditer(body)):
         return True
     # What the head waits for is there before the first round.
     first = file.source.find(b"await ", max(loop.node.start_byte, loop.head_end), loop.node.end_byte)
@@ -44,6 +51,12 @@ def needs_order(
     ):
         return True
     return any(ON_PURPOSE.search(comment_above(each, file)) for each in (loop.node, node))
+
+
+def _sleeps(callee: str, given: str, file: SourceFile) -> bool:
+    """Whether a call only lets time pass: under another name, `import { setTimeout as pause }`, or as a function of the
+    project that is given nothing but how long."""
+    return _SLEEPS.search(file.resolve(callee)) is not None or _SPAN.fullmatch(given) is not None
 
 
 def of_each_round(loop: LoopDraft, body: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from tree_sitter import Node
 
+from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
@@ -298,7 +299,9 @@ def _may_ask(callee: str, file: SourceFile) -> bool:
     name = file.resolve(callee)
     if _CHANGES.search(name):
         return False
-    if any(each.name == name for each in file.functions):
+    own = name.removeprefix("this.").removeprefix("self.")
+    names = (each.name.rpartition(".")[2] if own != name else each.name for each in file.functions)
+    if own in names:
         return True  # `judge` knows what it does
     return not _NOT_REMOTE.search(name) and is_imported(name, file)
 
@@ -309,10 +312,18 @@ def _only_ask(calls: list[str], place: Place) -> bool:
     graph = place.codebase.calls
     for call in calls:
         meant = graph.resolve(place.path, place.function, call)
-        asking = [leaving_call(each, place.codebase) for each in meant]
+        asking = [_asked_by(each, place.codebase) for each in meant]
         if not asking or not all(_QUESTION.search(each) for each in asking):
             return False
     return True
+
+
+def _asked_by(function: Callee, codebase: Codebase) -> str:
+    """The call by which a function leaves the process, itself or by the one function that it calls for that."""
+    asked = leaving_call(function, codebase)
+    if asked or len(codebase.files[function.path].functions[function.position].calls) > 1:
+        return asked
+    return next((leaving_call(each, codebase) for each in codebase.calls.callees(function)), "")
 
 
 def _has_one_connection(callee: str, file: SourceFile) -> bool:

@@ -368,3 +368,52 @@ def test_what_each_round_takes_out_of_a_list(rest, count):
         f"        answer = await client.post('/x', json=waiting.pop())\n{rest}"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("asks", "count"),
+    [
+        ("const answer = await this.http.get(`/tides/${port}`);\n    return answer.data;", 1),
+        ("return this.kept[port];", 0),
+    ],
+)
+def test_three_calls_of_a_method_of_the_same_class_that_asks(asks, count):
+    source = (
+        f"export class Tides {{\n  async tide(port: string) {{\n    {asks}\n  }}\n\n  async all() {{\n"
+        "    const a = await this.tide('a');\n    const b = await this.tide('b');\n"
+        "    const c = await this.tide('c');\n"
+        "    return [a, b, c];\n  }\n}\n"
+    )
+    assert [each.message.count("this.tide") for each in findings_of(RULE, {"src/tides.ts": source})] == [3] * count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"), [("return read(`/wind/${at}`);", 1), ("keep(at);\n    return read(`/wind/${at}`);", 0)]
+)
+def test_methods_that_hand_on_to_the_function_that_asks(body, count):
+    files = {
+        "src/wind.ts": (
+            "async function read(path: string) {\n  const answer = await fetch(BASE + path);\n"
+            "  return answer.json();\n}\n"
+            f"class Wind {{\n  today(at: string) {{\n    {body}\n  }}\n}}\nexport const wind = new Wind();\n"
+        ),
+        "src/show.ts": (
+            "import { wind } from './wind';\nexport async function show(x, y, z) {\n  const a = await wind.today(x);\n"
+            "  const b = await wind.today(y);\n  const c = await wind.today(z);\n  return [a, b, c];\n}\n"
+        ),
+    }
+    assert [each.file for each in findings_of(RULE, files)] == ["src/show.ts"] * count
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "count"),
+    [
+        ("typescript", "import { setTimeout as nap } from 'timers/promises';\n{loop}    await nap(250);\n  }\n}", 0),
+        ("typescript", "import { rest } from './rest';\n{loop}    await rest(RATE.pauseMs);\n  }\n}", 0),
+        ("typescript", "import { rest } from './rest';\n{loop}    await rest(2_000);\n  }\n}", 0),
+        ("typescript", "import { log } from './log';\n{loop}    log(250);\n  }\n}", 1),
+    ],
+)
+def test_rounds_that_are_paced_by_a_sleep_under_another_name(language, source, count):
+    loop = "async function tell(api, ids) {\n  for (const id of ids) {\n    await api.fetchOne(id);\n"
+    assert len(lines_of(RULE, source.replace("{loop}", loop), language)) == count
