@@ -66,7 +66,7 @@ def rates():
 )
 # A file that lies there is read at once, and a process may be the program's own to change.
 _LESS_SURE = {FILE: Confidence.LOW.value, GLOBAL: Confidence.MEDIUM.value}
-_STARTS_A_SERVER = frozenset({"listen", "serve", "run_forever"})
+_STARTS_A_SERVER = frozenset({"listen", "serve", "run_forever", "createServer", "Worker"})
 # What opens a connection by its name alone, wherever the client comes from.
 _CONNECTS = frozenset({"$connect", "openUri"})
 # The same where it is asked without saying more, and in script waited for: `await sessions.ping()`.
@@ -297,7 +297,10 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         elif _is_offered(place):
             yield place.finding(mark)
     for site in codebase.queries.sites:
-        if _is_asked_on_import(site) and site.facts.language in RULE.languages and _is_imported(codebase, site.path):
+        if not _is_asked_on_import(site) or site.facts.language not in RULE.languages:
+            continue
+        is_imported = _is_imported(codebase, site.path)
+        if is_imported or _is_offered(codebase.place(site.path)):
             yield Finding(
                 rule_id=RULE.id,
                 file=site.path,
@@ -305,6 +308,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 message=f"Importing this file queries `{site.query.model or 'the database'}`",
                 anchor=site.query.anchor,
                 severity=Severity.CRITICAL,
+                confidence=None if is_imported else Confidence.MEDIUM,
             )
 
 
@@ -346,6 +350,8 @@ def _is_offered(place: Place) -> bool:
         return False
     offered = {*facts.exports, *(each.name for each in facts.classes if not each.name.startswith("_"))}
     declared = {each.name for each in facts.functions} | {each.name for each in facts.classes}
+    if facts.language in SCRIPT and not declared.issuperset(each for each in facts.exports if each != "default"):
+        return True  # what others are to use, as a handle of the database
     return not used.issuperset(offered & declared)
 
 
