@@ -81,6 +81,10 @@ _SERVICE_FILE = re.compile(
     r"|[._-](service|repository|repo|store|dao)\.\w+$"
     r"|(^|/)(stores?|repos?|dao)(/[^/]+|_\w+)?\.go$"  # in other languages a store may hold the state of a page
 )
+_SERVICE_CALL = re.compile(  # of a module of services, or of an object that is called one
+    r"(?:^|[./])(?:services?|repositor(?:y|ies)|use_?cases?)[./]"
+    r"|(?:^|[._/])\w*(?:[sS]ervice|[rR]epo(?:sitory)?|[uU]se_?[cC]ase|Dao|DAO|dao)s?(?:\(\))?\.\w+$"
+)
 _STATUS = re.compile(r"(?:^|[._])(?:status|check)$", re.IGNORECASE)
 _HEALTH = re.compile(r"health|readiness|liveness|\bping\b|\b(?:is_?)?(?:ready|alive)$", re.IGNORECASE)
 _LEFT_OUT_FILES = re.compile(r"(^|/)admin(\.py$|/)")
@@ -181,7 +185,19 @@ def _is_service_file(path: str) -> bool:
 
 
 def _is_custom(codebase: Codebase, handlers: dict[str, FileFacts]) -> bool:
-    """Whether at least half of the handler files import a service or repository, or call one of their own package."""
+    """Whether at least half of the handlers go through a service or repository. Where only a layer tells which files
+    handle requests, those that import one count, or call one of their own package."""
+    entered = {
+        callee
+        for path, facts in codebase.sources
+        for entry in facts.entries
+        if entry.kind == REQUEST and entry.detail != AROUND
+        for callee in codebase.calls.entered(path, entry.function)
+        if callee.path in handlers
+    }
+    if entered:
+        going = sum(1 for each in entered if _goes_through(each, codebase))
+        return 0 < going >= _SHARE_OF_A_CUSTOM * len(entered)
     through = sum(
         1
         for path, facts in handlers.items()
@@ -189,6 +205,14 @@ def _is_custom(codebase: Codebase, handlers: dict[str, FileFacts]) -> bool:
         or (facts.language in SHARED_PACKAGES and _calls_a_service(path, facts, codebase))
     )
     return bool(handlers) and through >= _SHARE_OF_A_CUSTOM * len(handlers) and through > 0
+
+
+def _goes_through(handler: Callee, codebase: Codebase) -> bool:
+    """Whether a handler calls a service or a repository, by where that stands or by what it is called."""
+    function = codebase.files[handler.path].functions[handler.position]
+    if any(map(_SERVICE_CALL.search, function.calls)):
+        return True
+    return any(_is_service_file(each.path) for each in codebase.calls.callees(handler))
 
 
 def _calls_a_service(path: str, facts: FileFacts, codebase: Codebase) -> bool:

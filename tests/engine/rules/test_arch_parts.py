@@ -204,8 +204,8 @@ MODULE, VIEW = Function("module", 1, 9, 9, 1, 0, 0, 0), Function("show", 3, 9, 5
 SERVICES = policy_of("api=api/**", "service=services/**")
 
 
-def handler(name="show", imports=(), terminal="first", path="api/views.py"):
-    function = Function(name, 3, 9, 5, 1, 0, 0, 0)
+def handler(name="show", imports=(), terminal="first", path="api/views.py", calls=()):
+    function = Function(name, 3, 9, 5, 1, 0, 0, 0, calls=calls)
     query = Query(1, 5, "django", "Order", "select", terminal=terminal)
     late = Query(1, 7, "django", "Order", "select", terminal="list")
     entry = Entry(name, "request", "django")
@@ -252,10 +252,33 @@ class TestControllerUsesOrm:
         assert found(arch_controller_uses_orm, handler(path="v1/orders.service.ts"), SERVICES) == []
 
     def test_a_custom_of_half_the_handlers_is_enough_for_info(self):
-        files = handler(imports=["services.orders"], path="v1/views.py") | {"services/orders.py": []}
+        files = handler(imports=["services.orders"], path="v1/views.py", calls=("services.orders.place",))
+        files["services/orders.py"] = []
         (finding,) = found(arch_controller_uses_orm, files)
 
         assert finding.severity is Severity.INFO
+
+    @pytest.mark.parametrize(
+        ("through", "around", "lines"),
+        [(3, 1, [7]), (1, 3, [])],
+        ids=["most handlers of one file go through", "one of the handlers of that file goes through"],
+    )
+    def test_handlers_are_counted_and_not_their_files(self, through, around, lines):
+        head = "from flask import Flask\nfrom shop.services import places\n"
+        head += "from shop.models import Place\napp = Flask(__name__)\n"
+        going = "".join(f"@app.get('/a{n}')\ndef a{n}():\n    return places.named({n})\n" for n in range(through))
+        asking = "".join(
+            f"@app.get('/b{n}')\ndef b{n}():\n    return Place.objects.get(pk={n})\n" for n in range(around)
+        )
+        files = {
+            "shop/desk.py": f"{head}{going}",
+            "shop/hall.py": f"{head.replace('from shop.services import places', '')}{asking}",
+            "shop/services.py": "class Places:\n    def named(self, n):\n        return look(n)\nplaces = Places()\n",
+            "shop/models.py": "from django.db import models\nclass Place(models.Model):\n    pass\n",
+        }
+        read = {path: extract(text.encode(), "python") for path, text in files.items()}
+
+        assert [each.line for each in found(arch_controller_uses_orm, read)] == lines
 
     @pytest.mark.parametrize("beside", ["service", "store"])
     @pytest.mark.parametrize(("asked", "lines"), [("h.svc.All()", [5]), ("h.names", [])])
@@ -387,6 +410,36 @@ class TestImportSideEffect:
         files = {"src/a.ts": extract(source.encode(), "typescript"), "src/b.ts": ["./a"]}
 
         assert found(arch_import_side_effect, files) == []
+
+    @pytest.mark.parametrize(
+        ("source", "lines"),
+        [
+            ("const db = new MongoClient(URL);\nawait db.connect();\nexport const maps = db.db('maps');", [3]),
+            ("process.on('SIGHUP', reload);\nexport const level = { now: 1 };", [2]),
+            (
+                "const db = new MongoClient(URL);\nawait db.connect();\nexport const work = new Worker('maps', draw);",
+                [],
+            ),
+            ("const db = new MongoClient(URL);\nawait db.connect();\nawait draw(db);", []),
+        ],
+    )
+    def test_a_file_that_offers_what_it_holds_is_no_program(self, source, lines):
+        head = "import { MongoClient } from 'mongodb'; import { Worker } from 'bullmq';\n"
+        files = {"src/maps.ts": extract((head + source).encode(), "typescript"), "src/b.ts": []}
+
+        assert [each.line for each in found(arch_import_side_effect, files)] == lines
+
+    @pytest.mark.parametrize(("more", "count"), [("class Form:\n    kinds = KINDS\n", 1), ("print(KINDS)\n", 0)])
+    def test_a_query_in_a_file_that_offers_something(self, more, count):
+        files = {
+            "shop/models.py": extract(b"from django.db import models\nclass Kind(models.Model):\n    pass\n", "python"),
+            "shop/forms.py": extract(
+                f"from shop.models import Kind\nKINDS = [each.pk for each in Kind.objects.all()]\n{more}".encode(),
+                "python",
+            ),
+        }
+
+        assert [each.line for each in found(arch_import_side_effect, files)] == [2] * count
 
     @pytest.mark.parametrize("server", ["app.listen(80);", "const http = createServer(app);\nhttp.listen(80);"])
     def test_what_answers_requests_is_started_where_nobody_imports_it(self, server):
