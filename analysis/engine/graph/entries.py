@@ -8,13 +8,18 @@ from analysis.engine.graph.resolution import Files
 _INDEX_STEM = "index"
 _ENTRY_NAMES = ("__init__.py", _INDEX_STEM, "package-info.java")
 _API = "/api"
+_INTERNAL = "/internal/"
+_SCRIPT = ("javascript", "typescript", "tsx")
 _FEWEST_PASSED_ON = 2
 
 
 def public_entries(files: Files, nodes: Iterable[str]) -> dict[str, str]:
-    """Folder to its entry: an `index` that passes names on, an `__init__.py` with `__all__` or re-exports. A package of
-    Java also has one in the package `api` below it."""
+    """Folder to its entry: an `index` that passes names on, or offers some itself beside a folder that calls itself
+    internal, an `__init__.py` with `__all__` or re-exports. A package of Java also has one in the package `api` below
+    it."""
     entries: dict[str, str] = {}
+    nodes = list(nodes)
+    guarding = {path.partition(_INTERNAL)[0] for path in nodes if _INTERNAL in path}
     for path in nodes:
         folder, _, name = path.rpartition("/")
         if folder.endswith(_API) and name.endswith(".java"):
@@ -24,8 +29,9 @@ def public_entries(files: Files, nodes: Iterable[str]) -> dict[str, str]:
         facts = files[path]
         if name == "__init__.py" and _is_python_entry(facts, folder):
             entries[folder] = path
-        elif name.partition(".")[0] == _INDEX_STEM and facts.language != "python" and _is_script_entry(facts):
-            entries.setdefault(folder, path)
+        elif name.partition(".")[0] == _INDEX_STEM and facts.language in _SCRIPT:
+            if _is_script_entry(facts) or (folder in guarding and facts.exports):
+                entries.setdefault(folder, path)
         elif name == "package-info.java":
             entries[folder] = path
     return entries

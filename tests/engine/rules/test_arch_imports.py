@@ -215,6 +215,25 @@ class TestDeepImports:
         }
         assert len(found(arch_deep_import, files)) == count
 
+    @pytest.mark.parametrize(
+        ("index", "folder", "count"),
+        [
+            ("export function send(text) {}", "internal", 1),
+            ("export function send(text) {}", "parts", 0),
+            ("start();", "internal", 0),
+        ],
+    )
+    def test_an_index_that_offers_its_own_beside_a_folder_that_is_internal(self, index, folder, count):
+        inner = f"post/{folder}/paint"
+        files = {
+            "src/post/index.ts": extract(
+                f"import {{ paint }} from './{folder}/paint';\n{index}\n".encode(), "typescript"
+            ),
+            f"src/{inner}.ts": extract(b"export function paint() {}\n", "typescript"),
+            "src/bills/bill.ts": extract(f"import {{ paint }} from '../{inner}';\npaint();\n".encode(), "typescript"),
+        }
+        assert len(found(arch_deep_import, files)) == count
+
     def test_who_is_loaded_by_the_entry_cannot_go_through_it(self):
         files = {
             "billing/__init__.py": [imported("invoice", "bill", level=1), imported("tax", "rate", level=1)],
