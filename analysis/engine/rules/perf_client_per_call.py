@@ -146,7 +146,11 @@ _CACHED = re.compile(r"cache|fixture|Bean|Provides|singleton|contextmanager|Prod
 _TAKEN = re.compile(r"(?!\s*:|\s*=(?!=)|(?:\.Request(?:\(\))?)?\.(?:User)?Context\(\))\b")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\s*[(:=])")
 _GIVEN = re.compile(rb"(?:^|[\s{;])(\w+)[ \t]*=[ \t]*(?:await |new )*\Z")
-_NAMED = re.compile(rb"\b(\w+)(?:, \w+)? := &?\Z")  # what a function of Go calls what it builds
+# What a function of Go or Java calls what it builds.
+_NAMED = re.compile(rb"\b(\w+)(?:(?:, \w+)? := &?|(?<=\w) = )\Z")
+_ASKED_AT_ONCE = re.compile(
+    rb"\s*\.\s*(?:read|write|convert|parse|get|post|exchange|submit|invokeAll|execute|send)\w*\("
+)
 _STORED = re.compile(rb"(?:\b(?:self|this|cls|global|globalThis|g|app)\.[\w.]+|\?\?=?|\|\|=?)\s*=?\s*$")
 
 
@@ -208,7 +212,7 @@ def _facts_of(call: Node, function: str, file: SourceFile, *, in_loop: bool, end
         "factory": _FACTORY.search(function) is not None,
         "scoped": file.is_in(call, "with"),
         "ends": ends_here,
-        "used": file.language == "go" and _is_used_up(call, file),
+        "used": file.language in ("go", "java") and _is_used_up(call, file),
         "closed": file.language == "java" and _is_closed_here(call, file),
     }
     return {name: "yes" for name, holds in told.items() if holds} or None
@@ -273,7 +277,9 @@ def _ends_here(call: Node, file: SourceFile) -> bool:
 
 
 def _is_used_up(call: Node, file: SourceFile) -> bool:
-    """Go: whether the function asks something of what it builds, and neither keeps it nor gives it away."""
+    """Whether the function asks something of what it builds, and neither keeps it nor gives it away."""
+    if file.language == "java" and _ASKED_AT_ONCE.match(file.source, call.end_byte) is not None:
+        return True
     named = _NAMED.search(file.source, max(0, call.start_byte - LONGEST_NAME), call.start_byte)
     after = text_after(call, file)
     uses = [after[each.end() :] for each in followed(named[1].decode(), after, _TAKEN, "_.")] if named else []
@@ -329,13 +335,13 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 
 def _may_be_run(mark: Mark, place: Place) -> bool:
-    """Whether a request may reach the function by a way that nobody sees: a method of a bean that closes what it
-    builds, or one of a program in Go that answers requests and uses up what it builds. Of what a timetable runs the way
-    is seen."""
+    """Whether a request may reach the function by a way that nobody sees: a method of a bean that closes or uses up
+    what it builds, or one of a program in Go that answers requests and uses up what it builds. Of what a timetable runs
+    the way is seen."""
     if place.in_job_path or "ends" in mark.data:
         return False
-    if "closed" in mark.data:
-        return _is_bean(place)
+    if "closed" in mark.data or ("used" in mark.data and place.facts.language == "java"):
+        return "factory" not in mark.data and _is_bean(place)
     return "used" in mark.data and "factory" not in mark.data and may_be_reached(place)
 
 

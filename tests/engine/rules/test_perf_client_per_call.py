@@ -406,3 +406,23 @@ def test_a_client_that_is_kept_from_its_first_use_on(kept, count):
         f"function show(given) {{\n  {kept}\n}}\napp.get('/x', (req, res) => {{\n  show();\n}});\n"
     )
     assert len(lines("src/app.js", source)) == count
+
+
+@pytest.mark.parametrize(
+    ("mark", "body", "found"),
+    [
+        ("@Service", "return new ObjectMapper().writeValueAsString(trip);", ["low"]),
+        ("@Service", "ObjectMapper own = new ObjectMapper();\n    return own.writeValueAsString(trip);", ["low"]),
+        ("@Service", "ObjectMapper own = new ObjectMapper();\n    return keep(own);", []),
+        ("", "return new ObjectMapper().writeValueAsString(trip);", []),
+    ],
+)
+def test_what_a_bean_of_java_uses_up_at_once(mark, body, found):
+    source = (
+        "import com.fasterxml.jackson.databind.ObjectMapper;\n"
+        f"{mark}\npublic class Trips {{\n  String text(Trip trip) throws Exception {{\n    {body}\n  }}\n}}\n"
+    )
+    told = findings_of(
+        RULE, {"src/main/java/Trips.java": source.replace("@Service", "@org.springframework.stereotype.Service")}
+    )
+    assert [str(each.confidence) for each in told] == found
