@@ -35,7 +35,7 @@ LANGUAGE_OF_SUFFIX = {
 }
 MANIFEST = re.compile(
     r"(^|/)(package\.json|[jt]sconfig[^/]*\.json|go\.mod|go\.work|pyproject\.toml|setup\.cfg|requirements[^/]*\.txt"
-    r"|pom\.xml|build\.gradle(\.kts)?|pnpm-workspace\.yaml)$"
+    r"|pom\.xml|build\.gradle(\.kts)?|pnpm-workspace\.yaml|resources/application[\w-]*\.(?:properties|ya?ml))$"
 )
 ATTRIBUTES = ".gitattributes"
 PARSED = frozenset({"python", "javascript", "typescript", "tsx", "java", "go"})

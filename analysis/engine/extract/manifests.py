@@ -1,7 +1,8 @@
 """Reads package manifests. The path is unknown here, so the kind of manifest is told by its content.
 
 `FileFacts.manifest` is a JSON object with a `kind` (package, tsconfig, gomod, gowork, pyproject, setup, requirements,
-maven, gradle, pnpm) and the parts that import resolution and stack detection need. A broken file gives an empty one.
+maven, gradle, pnpm, spring) and the parts that import resolution, stack detection and rules need. A broken file gives
+an empty one.
 """
 
 import configparser
@@ -28,6 +29,8 @@ _GRADLE_PLUGIN = re.compile(r"""\bid[ (]+["']([A-Za-z0-9_.-]+)["']""")
 _GRADLE_START = re.compile(
     r"^(plugins|dependencies|buildscript|apply|allprojects|subprojects|repositories)\b", re.MULTILINE
 )
+_OF_SPRING = re.compile(r"^(?:spring|server|management)(?:\.[\w.-]+\s*=|:\s*$)", re.MULTILINE)
+_UPLOAD_LIMIT = re.compile(r"\bmax-?(?:file|request)-?size\s*[=:]\s*[\"']?(\S+)", re.IGNORECASE)
 _SECTION = re.compile(r"^\[\[?[\w.:\-\"' ]+\]\]?[ \t]*(#.*)?\r?$", re.MULTILINE)
 _GO_LINE = re.compile(r"^(module|go|use|require|replace|exclude|retract|toolchain|tool|godebug)\b\s*(.*)$")
 _SCRIPT_KEYS = ("name", "main", "module", "types", "typings", "exports", "imports")
@@ -66,6 +69,8 @@ def _readers(text: str) -> tuple[Callable[[str], Manifest], ...]:
         return (_read_json, _read_gradle)
     if start.startswith("<"):
         return (_read_maven,)
+    if _OF_SPRING.search(text):
+        return (_read_spring,)
     if _SECTION.search(text):
         return (_read_toml, _read_setup)
     if re.search(r"^packages\s*:", text, re.MULTILINE):
@@ -75,6 +80,12 @@ def _readers(text: str) -> tuple[Callable[[str], Manifest], ...]:
     if _GRADLE_START.search(text):
         return (_read_gradle, _read_requirements)
     return (_read_requirements,)
+
+
+def _read_spring(text: str) -> Manifest:
+    """Settings of Spring Boot: whether they limit how large an upload may be."""
+    limit = _UPLOAD_LIMIT.search(text)
+    return {"kind": "spring", "limits_uploads": limit is not None and not limit[1].startswith("-")}
 
 
 def _read_json(text: str) -> Manifest:

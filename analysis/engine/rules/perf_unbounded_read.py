@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Mark
+from analysis.engine.graph.manifest import manifest_of
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
@@ -278,7 +279,8 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, suggestion="Read it in pieces and stop at a limit.")
     elif is_stream or (name.isidentifier() and re.search(rf"\bMultipartFile\s+{name}\b", text)):
         message = f"`{written.split(chr(10))[0]}` brings the whole upload into memory"
-        yield file.mark(RULE.id, call, message, suggestion="Stream it (`getInputStream`) and check its size first.")
+        suggestion = "Stream it (`getInputStream`) and check its size first."
+        yield file.mark(RULE.id, call, message, suggestion=suggestion, data={"limit": "spring"})
 
 
 def _limits_all(facts: FileFacts) -> bool:
@@ -287,6 +289,12 @@ def _limits_all(facts: FileFacts) -> bool:
         not _LIMITING.isdisjoint(each.calls) and any(call.endswith(".ServeHTTP") for call in each.calls)
         for each in facts.functions
     )
+
+
+def _limits_spring(codebase: Codebase) -> bool:
+    """Whether the settings of Spring Boot say how large an upload may be."""
+    manifests = (manifest_of(facts) for facts in codebase.files.values() if facts.language == "manifest")
+    return any(each.get("limits_uploads") is True for each in manifests)
 
 
 def _limits_flask(facts: FileFacts) -> bool:
@@ -301,7 +309,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_sent = mark.confidence != "low"  # and no answer of a service
     if is_sent and place.facts.language == "go" and any(codebase.summaries(_limits_all).values()):
         return None  # a handler around all others
-    if "sets" in mark.data or ("limit" in mark.data and any(codebase.summaries(_limits_flask).values())):
+    limited_by = mark.data.get("limit", "")
+    if "sets" in mark.data or (limited_by == "flask" and any(codebase.summaries(_limits_flask).values())):
+        return None
+    if limited_by == "spring" and _limits_spring(codebase):
         return None
     if "client" in mark.data and not _CLIENT.match(by_client(mark.data["client"], place.path, codebase)):
         return None

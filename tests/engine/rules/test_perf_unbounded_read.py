@@ -228,3 +228,24 @@ def test_an_answer_that_a_client_of_another_module_brings(made, count):
         ),
     }
     assert [each.line for each in findings_of(RULE, files)] == [6] * count
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "count"),
+    [
+        ("src/main/resources/application.properties", "spring.servlet.multipart.max-file-size=2MB\n", 0),
+        (
+            "src/main/resources/application-prod.yml",
+            "spring:\n  servlet:\n    multipart:\n      max-file-size: 2MB\n",
+            0,
+        ),
+        ("src/main/resources/application.yml", "spring:\n  servlet:\n    multipart:\n      max-file-size: -1\n", 1),
+        ("src/main/resources/application.properties", "spring.datasource.url=jdbc:h2:x\n", 1),
+    ],
+)
+def test_spring_is_told_how_large_an_upload_may_be(path, said, count):
+    source = (
+        '@RestController\nclass Maps {\n  @PostMapping("/maps")\n  void take(@RequestParam MultipartFile map) {\n'
+        "    keep(map.getBytes());\n  }\n}\n"
+    )
+    assert [each.line for each in findings_of(RULE, {"src/main/java/Maps.java": source, path: said})] == [5] * count
