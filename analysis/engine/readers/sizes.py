@@ -50,7 +50,7 @@ _MANY = frozenset(
     companies addresses phones participants guests attendees leads deals banned existing cards boards issues commits
     repositories repos packages wallets views visits clicks purchases returns coupons ingredients recipes meals
     courses lessons scores persons applications enrollments ratings notes bookmarks activities statistics stats
-    conversations threads replies likes feedback audits incidents alerts outbox outboxes""".split()
+    conversations threads replies likes feedback audits incidents alerts alarms outbox outboxes""".split()
 )
 _MANY_OF_THEM = frozenset(word.removesuffix("s") for word in _MANY)  # `user` of `userIds`
 _OF_A_MAP = re.compile(r"\.(?:items|values|keys|entrySet|keySet|entries)$")
