@@ -39,7 +39,11 @@ class RepositorySerializer(PlainSerializer):
     organizationId = serializers.CharField(source="organization_id")
     platform = serializers.ChoiceField(Platform.choices)
     healthScore = serializers.IntegerField(source="health_score", allow_null=True)
-    lastScanAt = TimestampField(source="last_scan_at", allow_null=True)
+    lastScanAt = TimestampField(
+        source="last_scan_at",
+        allow_null=True,
+        help_text="When the code was scanned last; to judge that scan anew, under another policy, does not move it.",
+    )
     totalViolations = serializers.IntegerField(source="total_violations")
     productionRisk = BlankAsNullChoiceField(PRODUCTION_RISKS, source="production_risk")
 
