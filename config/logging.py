@@ -6,6 +6,7 @@ from typing import Any
 import structlog
 from structlog.typing import Processor
 
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -37,7 +38,7 @@ def logging_config(level: str) -> dict[str, Any]:
         },
         "filters": {"without path": {"()": WithoutPath}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-        "root": {"handlers": ["stderr"], "level": level.upper()},
+        "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Django logs each 4xx as a warning; our own request log has them already.
             "django.request": {"level": "ERROR", "filters": ["without path"]},

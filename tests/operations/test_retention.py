@@ -63,6 +63,14 @@ class TestRuns:
         assert set(Run.objects.all()) == {first, shown, unfinished, recent}
         assert not Run.objects.filter(pk=middle.pk).exists()
 
+    def test_a_time_longer_than_there_have_been_ids_keeps_all_of_them(self, repository, settings):
+        settings.RETENTION = dict.fromkeys(settings.RETENTION, days(36_500))
+        old = run(repository, days(4000))
+
+        prune_results(now=NOW)
+
+        assert set(Run.objects.all()) == {old}
+
 
 class TestReports:
     def test_one_that_was_superseded_keeps_its_figures_and_loses_its_documents(self, repository):
