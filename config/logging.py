@@ -43,7 +43,7 @@ def logging_config(level: str) -> dict[str, Any]:
             # Django logs each 4xx as a warning; our own request log has them already.
             "django.request": {"level": "ERROR", "filters": ["without path"]},
             # Celery writes several lines about every task, and ours run every few seconds.
-            **dict.fromkeys(("celery", "kombu"), {"level": level if level in ("ERROR", "CRITICAL") else "WARNING"}),
+            **{name: {"level": level if level in LEVELS[-2:] else "WARNING"} for name in ("celery", "kombu")},
             # Writes whole addresses, and those of providers may hold a code or a token.
             "httpx": {"level": "WARNING"},
         },
