@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import shutil
 import socket
 import ssl
 import subprocess
@@ -21,6 +22,7 @@ from cryptography.x509.oid import NameOID
 from django.core.exceptions import ImproperlyConfigured
 
 from tests.operations.services import CHECKOUT
+from tests.providers.servers import free_port, running
 
 SSL_REQUEST = bytes.fromhex("0000000804d2162f")  # PostgreSQL's protocol, message SSLRequest
 
@@ -154,6 +156,19 @@ def test_a_redis_with_a_certificate_that_nobody_vouches_for_is_not_spoken_to(tmp
 
     assert ended.returncode != 0
     assert heard and not any(heard)
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="no Redis on this machine")
+def test_a_redis_that_throws_out_what_it_holds_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    port = free_port()
+    server = ["redis-server", "--port", str(port), "--save", "", "--maxmemory-policy", "allkeys-lru"]
+
+    with running(server, port=port, cwd=tmp_path):
+        ended = run(tmp_path, "manage.py", "serve", "--only", "web", REDIS_URL=f"redis://127.0.0.1:{port}/0")
+
+    assert ended.returncode == 1
+    assert "maxmemory-policy allkeys-lru" in ended.stderr
+    assert "set its maxmemory-policy to noeviction" in ended.stderr
 
 
 @contextmanager
