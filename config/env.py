@@ -85,11 +85,13 @@ def address(name: str, default: str = "", *, ends_with: str = "") -> str:
 def database(name: str, default: str) -> dict[str, Any]:
     """Django's settings of a database by its address. What stands behind `?` goes to the client as it is."""
     value = text(name, default)
-    parts = _parts(value)
-    if parts is None or parts.scheme not in ("postgres", "postgresql", "sqlite"):
-        # The address may hold a password: it is not quoted.
-        raise ImproperlyConfigured(f"{name} must be an address like postgres://user:password@host/name")
-    return dict(Env.db_url_config(value))
+    try:
+        if value.partition(":")[0] in ("postgres", "postgresql", "sqlite"):
+            return dict(Env.db_url_config(value))
+    except ValueError:  # a port that is no number; several hosts may have one each
+        pass
+    # The address may hold a password: it is not quoted.
+    raise ImproperlyConfigured(f"{name} must be an address like postgres://user:password@host/name")
 
 
 def redis(name: str) -> str:

@@ -118,6 +118,12 @@ def test_what_the_address_of_the_database_asks_for_is_kept_beside_our_limits(rea
     assert "lock_timeout=10s" in options["options"] and options["options"].endswith("-c search_path=debt")
 
 
+def test_a_database_may_have_several_hosts(read: Any) -> None:
+    found = read(DATABASE_URL="postgres://u@one:5432,two:5433/name")["DATABASES"]["default"]
+
+    assert (found["HOST"], found["PORT"]) == ("one,two", "5432,5433")
+
+
 def test_a_database_that_has_no_tls_is_told_nothing_when_the_address_asks_for_tls(tmp_path: Path) -> None:
     with listening() as (port, heard):
         url = f"postgres://debt:secret@127.0.0.1:{port}/debt?sslmode=require"
