@@ -8,6 +8,7 @@ here.
 """
 
 import contextlib
+import gc
 import os
 import selectors
 import socket
@@ -163,6 +164,7 @@ def _start(chunk: list[BlobToParse], open_reader: OpenReader, selector: selector
     ours, theirs = socket.socketpair()
 
     def work() -> None:
+        gc.disable()  # facts hold no circles, and a look for some would copy all that is shared with the parent
         ours.close()
         _parse_for(theirs, open_reader)
 

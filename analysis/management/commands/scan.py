@@ -64,6 +64,7 @@ class Command(BaseCommand):
             _explain(options["explain"])
             return
         started = time.monotonic()
+        gc.disable()  # millions of objects and hardly a circle
         try:
             scanned, verdict, gate = self._judged(options)
         except GitError as refusal:
