@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from config.errors import Conflict, NotAllowed
-from config.pruning import older_than, prune
+from config.pruning import older_than, prune, take_turns
 from config.retries import atomic_with_retries
 from credits.ledger import entry_of, write
 from credits.locks import lock_account, lock_account_of
@@ -115,11 +115,12 @@ def lapse_overdue_reservations(*, now: datetime) -> int:
     return sum(_lapse(key, now) for key in overdue)
 
 
-def prune_reservations(*, now: datetime) -> int:
-    """Let go of reservations that are over, after their time (RETENTION). What they took stands in the ledger."""
+def prune_reservations(*, now: datetime) -> bool:
+    """Let go of reservations that are over, after their time (RETENTION). What they took stands in the ledger. Whether
+    more can go."""
     before = now - settings.RETENTION["reservations"]
     ended = older_than(Reservation, before).exclude(state=ReservationState.HELD)
-    return prune(ended.filter(updated_at__lt=before))
+    return take_turns(reservations=lambda: prune(ended.filter(updated_at__lt=before)))
 
 
 @atomic_with_retries
