@@ -72,13 +72,12 @@ def choice(name: str, default: str, *, among: Collection[str]) -> str:
     return value
 
 
-def address(name: str, default: str = "", *, ends_with: str = "") -> str:
+def address(name: str, default: str = "") -> str:
     """An http or https address without its last slash; an empty one when the variable is unset."""
     value = text(name, default).strip().rstrip("/")
     parts = _parts(value)
-    if value and not (parts and parts.scheme in ("http", "https") and parts.hostname and value.endswith(ends_with)):
-        example = f"https://host{ends_with}"
-        raise ImproperlyConfigured(f"{name} must be an address like {example}, not {value!r}")
+    if value and not (parts and parts.scheme in ("http", "https") and parts.hostname):
+        raise ImproperlyConfigured(f"{name} must be an address like https://host/path, not {value!r}")
     return value
 
 

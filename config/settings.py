@@ -28,7 +28,7 @@ WEB_HOST = env.text("WEB_HOST", "127.0.0.1")
 CORES = os.cpu_count() or 1
 WEB_WORKERS = env.integer("WEB_WORKERS", CORES, at_least=1)
 WORKER_CONCURRENCY = env.integer("WORKER_CONCURRENCY", CORES, at_least=1)
-BASE_URL = env.address("BASE_URL", f"http://127.0.0.1:{PORT}/v1", ends_with="/v1")
+BASE_URL = env.address("BASE_URL", f"http://127.0.0.1:{PORT}/v1")
 APP_URL = env.address("APP_URL", f"http://127.0.0.1:{PORT}")
 ALLOWED_HOSTS = [*env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"), urlsplit(BASE_URL).hostname or ""]
 SERVED_OVER_TLS = BASE_URL.startswith("https:")

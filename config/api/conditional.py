@@ -58,7 +58,7 @@ class ConditionalGetMiddleware(http.ConditionalGetMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response = super().process_response(request, response)
-        if response.status_code == HTTPStatus.PRECONDITION_FAILED:
+        if request.method == "GET" and response.status_code == HTTPStatus.PRECONDITION_FAILED:
             return JsonResponse(error_body(HTTPStatus.PRECONDITION_FAILED, OTHER_VERSION), status=response.status_code)
         return response
 

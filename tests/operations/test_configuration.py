@@ -55,7 +55,7 @@ WRONG = {
     "DATABASE_URL": ["mysql://root@host/name", "postgress://host/name", "debt", "postgres://host:port/name"],
     "REDIS_URL": ["localhost:6379", "http://127.0.0.1:6379", "redis://host:port"],
     "EMAIL_URL": ["mail.example.org", "smpt://mail.example.org", "smtp://mail.example.org:port"],
-    "BASE_URL": ["debt.example.org/v1", "https://debt.example.org"],
+    "BASE_URL": ["debt.example.org/v1"],
     "APP_URL": ["debt.example.org"],
     "CODEHOST1_API_URL": ["api.host.example"],
     "LOG_LEVEL": ["verbose"],
