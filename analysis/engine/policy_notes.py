@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.engine.codebase import Codebase
 from analysis.engine.graph.layers import assign_layers
 from analysis.engine.policy import Policy
-from analysis.engine.volumes import Volumes
+from analysis.engine.volumes import unmatched
 
 MOST_NAMED = 5
 
@@ -23,16 +23,11 @@ def unused_notes(policy: Policy, codebase: Codebase) -> Iterator[str]:
 def _unknown_tables(policy: Policy, codebase: Codebase) -> list[str]:
     if not policy.data_volumes:
         return []
-    known = {(entry.table, entry.model.name) for entry in codebase.models.all}
-    known.update((site.table, "") for site in codebase.queries.sites if site.table)
-    if not known:
+    tables = {entry.table for entry in codebase.models.all} | {site.table for site in codebase.queries.sites}
+    models = {entry.model.name for entry in codebase.models.all}
+    if not models and not any(tables):
         return []  # none of the languages, or none of the ORMs, is read
-    unknown = []
-    for name, size in policy.data_volumes.items():
-        alone = Volumes({name: size})
-        if not any(alone.declared(table, model) for table, model in known):
-            unknown.append(name)
-    return unknown
+    return unmatched(policy.data_volumes, tables=tables, models=models)
 
 
 def _empty_layers(policy: Policy, codebase: Codebase) -> list[str]:
