@@ -10,7 +10,7 @@ from analysis.engine.extract import extract
 from analysis.engine.history import History
 from analysis.engine.languages import language_of
 from analysis.engine.model import Volume
-from analysis.engine.policy import Layer, Policy
+from analysis.engine.policy import Exemption, Layer, Policy
 
 SHOP = {
     "shop/models.py": "from django.db import models\n\nclass HookTask(models.Model):\n    name = models.TextField()\n",
@@ -71,6 +71,29 @@ def test_where_no_table_is_known_at_all_nothing_is_said():
 def test_a_layer_without_files_is_told():
     layers = (Layer(name="shop", path="shop/**"), Layer(name="api", path="{web,api}/**"))
     assert report(SHOP, layers=layers).notes == ("layers: no file stands in `api`",)
+
+
+def exception(rule="risk-http-no-timeout", file="shop/**", expires=date(2026, 1, 1)):
+    return Exemption(rule=rule, file=file, expires=expires, reason="Old gateway")
+
+
+def test_an_exception_for_a_rule_that_does_not_exist_is_told():
+    excused = (exception(), exception(rule="risk-http-timeout"))
+    assert (
+        "exceptions: there is no rule `risk-http-timeout`; nothing is excused by that name"
+        in report(SHOP, exemptions=excused).notes
+    )
+
+
+@pytest.mark.parametrize("file", ["shop/client.py", "./shop/**", "SHOP/**", "shop\\models.py", "{models,work}.py"])
+def test_an_exception_that_matches_no_file_is_told(file):
+    excused = (exception(), exception(file="work.py"), exception(file=file))
+    assert f"exceptions: no file matches `{file}`; nothing is excused there" in report(SHOP, exemptions=excused).notes
+
+
+def test_of_an_exception_that_has_expired_only_that_is_told():
+    (note,) = report(SHOP, exemptions=(exception("no-rule", "gone.py", date(2025, 12, 31)),)).notes
+    assert note.startswith("exception expired: no-rule in gone.py")
 
 
 @pytest.mark.parametrize(("column", "found"), [("secret", 1), ("repo_id", 0), ("owner", 0), ("shop", 0), ("name", 1)])
