@@ -28,6 +28,7 @@ SECONDS_PER_FILE = 5.0
 CHUNK_BYTES = 400_000
 FILES_PER_CHILD = 5_000  # a parser does not grow with them; what a library should leak ends with it
 CHILD_MEMORY_BYTES = 4 * 1024**3
+MISSING = "missing from the clone"
 FRAME = struct.Struct(">I")
 
 
@@ -225,7 +226,7 @@ def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
 def _facts_of(reader: Reader, blob: str, reading: str) -> bytes:
     content = reader.read(blob)
     if content is None:
-        return encode(FileFacts(language=language_read(reading), skipped="missing from the clone"))
+        return encode(FileFacts(language=language_read(reading), skipped=MISSING))
     return encode(extract(content, reading))
 
 

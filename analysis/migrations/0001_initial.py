@@ -41,6 +41,7 @@ class Migration(migrations.Migration):
                 ('version', models.CharField(max_length=32)),
                 ('data', models.BinaryField()),
                 ('used_on', models.DateField()),
+                ('was_read', models.BooleanField(default=True)),
             ],
             options={
                 'indexes': [models.Index(fields=['used_on'], name='blob_facts_by_use')],

@@ -1,11 +1,15 @@
 """A repository is connected over the API, scanned by a real run, and read back over the API."""
 
+import zlib
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from analysis.models import Repository, RunStatus, ScanInputs, StoredPolicy, ViolationStatus
+from analysis.engine.facts import FileFacts, encode
+from analysis.engine.version import facts_version
+from analysis.models import BlobFacts, Repository, RunStatus, ScanInputs, StoredPolicy, ViolationStatus
+from analysis.parsing import MISSING
 from analysis.services.runs import request_run
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
@@ -133,6 +137,18 @@ class TestNextScan:
         after = scan_again(before)
 
         assert after.current_report != before.current_report
+
+    def test_a_blob_that_another_clone_lacked_is_read_where_it_is(self, connect: Any, shop: GitRepository) -> None:
+        blob = shop.git("rev-parse", "HEAD:shop/client.py").strip()
+        data = zlib.compress(encode(FileFacts("python", skipped=MISSING)))
+        BlobFacts.objects.create(
+            blob=blob, reading="python", version=facts_version(), data=data, used_on=TODAY, was_read=False
+        )
+
+        repository = connect(shop)
+
+        assert repository.violations.filter(file="shop/client.py").exists()
+        assert BlobFacts.objects.get(blob=blob).was_read
 
     def test_what_its_attributes_call_vendored_is_neither_judged_nor_counted(
         self, connect: Any, shop: GitRepository
