@@ -32,7 +32,7 @@ def connect_repository(
     default_branch: str = "",
     connected_by: User | None = None,
 ) -> Repository:
-    """Connect a repository and queue its first scan.
+    """Connect a repository and queue its first scan. Without a `default_branch` scans follow the remote's.
 
     InvalidInput for a clone address that may not be used, NotAllowed at the plan's maxRepos, AlreadyConnected.
     """
@@ -44,6 +44,7 @@ def connect_repository(
         platform=platform,
         clone_url=clone_url,
         default_branch=default_branch,
+        is_branch_chosen=bool(default_branch),
     )
     _go_by_installation(repository)
     return _connected(repository, connected_by)

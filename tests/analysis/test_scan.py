@@ -150,6 +150,16 @@ class TestNextScan:
         assert repository.violations.filter(file="shop/client.py").exists()
         assert BlobFacts.objects.get(blob=blob).was_read
 
+    def test_without_a_chosen_branch_scans_follow_the_remote(self, connect: Any, shop: GitRepository) -> None:
+        repository = connect(shop)
+        before = repository.default_branch
+        shop.git("branch", "-m", "trunk")
+
+        after = scan_again(repository)
+
+        assert (before, after.default_branch) == ("main", "trunk")
+        assert after.runs.latest("queued_at").status == RunStatus.SUCCEEDED
+
     def test_what_its_attributes_call_vendored_is_neither_judged_nor_counted(
         self, connect: Any, shop: GitRepository
     ) -> None:
@@ -235,7 +245,7 @@ class TestBadInput:
 
     def test_a_branch_that_does_not_exist(self, organization: Any, connect: Any, shop: GitRepository) -> None:
         repository = connect(shop)
-        Repository.objects.filter(pk=repository.pk).update(default_branch="nowhere")
+        Repository.objects.filter(pk=repository.pk).update(default_branch="nowhere", is_branch_chosen=True)
 
         scan_again(repository)
 
