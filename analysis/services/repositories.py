@@ -86,8 +86,8 @@ def _connected(repository: Repository, connected_by: User | None = None) -> Repo
     except IntegrityError as error:
         raise AlreadyConnected from error
     record(organization=organization, actor=connected_by, action="repository.connected", subject=full_name)
-    repository.first_run = request_run(repository=repository, requested_by=connected_by)
-    repository.save(update_fields=["first_run"])
+    request_run(repository=repository, requested_by=connected_by)
+    repository.refresh_from_db(fields=["first_run"])
     return repository
 
 

@@ -2,6 +2,7 @@
 
 import zlib
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from analysis.models import BlobFacts, Repository, RunStatus, ScanInputs, Stored
 from analysis.parsing import MISSING
 from analysis.services.runs import request_run
 from tests.analysis.conftest import TODAY
-from tests.analysis.repositories import GitRepository
+from tests.analysis.repositories import SHOP, GitRepository
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -159,6 +160,22 @@ class TestNextScan:
 
         assert (before, after.default_branch) == ("main", "trunk")
         assert after.runs.latest("queued_at").status == RunStatus.SUCCEEDED
+
+    def test_the_baseline_is_the_first_scan_that_succeeds(self, as_member: Any, connect: Any, tmp_path: Path) -> None:
+        late = GitRepository.create(tmp_path / "late")
+        repository = connect(late)
+        url = f"/v1/api/repos/{repository.pk}/first-scan"
+        before = as_member.get(url).json()
+        late.commit(SHOP, on=TODAY)
+
+        scan_again(repository)
+
+        after = as_member.get(url).json()
+        assert (before["status"], before["healthScore"]) == ("failed", None)
+        assert (after["status"], after["commitSha"]) == ("succeeded", late.head)
+        assert after["totalViolations"] > 0
+        scan_again(repository)
+        assert as_member.get(url).json()["runId"] == after["runId"]
 
     def test_what_its_attributes_call_vendored_is_neither_judged_nor_counted(
         self, connect: Any, shop: GitRepository
