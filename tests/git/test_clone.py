@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +21,11 @@ from analysis.git.errors import (
     AddressMoved,
     CloneTooLarge,
     CloneUnreachable,
+    DamagedAtServer,
     DamagedRepository,
     DiskFull,
     GitError,
+    GitKilled,
     GitMissing,
     GitTimedOut,
     NotARepository,
@@ -458,6 +461,31 @@ class TestKilled:
         assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
         assert not (clone / "packed-refs").exists()
 
+    def test_a_remote_that_is_damaged_costs_no_clone(self, origin, clone, limits, soon):
+        one = origin.commit({"a.py": os.urandom(5000)})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        blob = origin.blob(os.urandom(5000))
+        origin.commit_tree(origin.tree(("100644", b"b.py", blob)), one)
+        (origin.folder / "objects" / blob[:2] / blob[2:]).unlink()
+
+        with pytest.raises(DamagedAtServer):
+            mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert resolve(clone, "main") == one
+
+    def test_a_git_that_is_killed_leaves_no_transfer_to_wait_for(self, origin, clone, limits, soon):
+        origin.commit({"a.py": b"1\n"})
+        with GitHttpServer(origin.folder.parent, seconds_per_byte=1) as server, ThreadPoolExecutor(1) as pool:
+            url = f"{server.url}/origin.git"
+            ended = pool.submit(mirror, url, clone, branch=None, limits=limits, deadline=soon + 60)
+            _until(lambda: any(request.startswith("POST") for request in server.requests))
+            group = _group_of_git(str(server.port))
+            os.kill(group, signal.SIGKILL)
+
+            with pytest.raises(GitKilled):
+                ended.result(timeout=10)
+            _until(lambda: not _commands_naming(str(server.port)))
+
     def test_a_broken_clone_that_cannot_be_made_anew_leaves_nothing(self, origin, clone, limits, soon):
         origin.commit({"a.py": os.urandom(20_000)})
         mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
@@ -616,6 +644,14 @@ def _commands_naming(port: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if f":{port}/" in line and "remote-http" in line]
 
 
+def _group_of_git(port: str) -> int:
+    """The git at the head of those that talk to the server on `port`."""
+    done = subprocess.run(["ps", "-eo", "pgid,args"], capture_output=True, text=True, check=True)
+    return next(
+        int(line.split()[0]) for line in done.stdout.splitlines() if f":{port}/" in line and "remote-http" in line
+    )
+
+
 def _holders(file: Path) -> set[str]:
     """The processes that have a file open."""
     found = set()
@@ -646,7 +682,10 @@ def test_every_error_is_one_sentence_that_says_what_to_do():
     [
         (-signal.SIGXFSZ, "", CloneTooLarge),
         (-signal.SIGXCPU, "", GitTimedOut),
+        (-signal.SIGKILL, "", GitKilled),
         (-signal.SIGSEGV, "SIGSEGV", DamagedRepository),
+        (128, "fatal: Failed to traverse parents of commit 0a", DamagedRepository),
+        (128, "error: Could not read 0a", DamagedRepository),
         (-signal.SIGSYS, "SIGSYS", DamagedRepository),
         (128, "fatal: write error: No space left on device\nfatal: index-pack failed", DiskFull),
         (128, "fatal: index-pack failed", DamagedRepository),
