@@ -89,7 +89,7 @@ _SPOKEN: tuple[tuple[str, type[GitError]], ...] = (
     # Before all that a transfer says when it breaks off: this is why.
     (r"repository corruption on the remote side", DamagedAtServer),
     (r"died of signal 9\b", GitKilled),
-    (r"out of memory|mmap failed|cannot allocate|died of signal \d+|Cannot fork", DamagedRepository),
+    (r"[Oo]ut of memory|mmap failed|cannot allocate|died of signal \d+|Cannot fork", DamagedRepository),
     (r"did not send all necessary objects|maximum allowed tree depth", DamagedRepository),
     (r"requested URL returned error: 3\d\d|update url base from redirection", AddressMoved),
     (r"Authentication failed|could not read (Username|Password)", AccessDenied),

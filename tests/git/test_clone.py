@@ -461,6 +461,12 @@ class TestKilled:
         assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
         assert not (clone / "packed-refs").exists()
 
+    def test_a_remote_made_anew_with_other_hashes_is_cloned_anew(self, make_repository, clone, limits, soon):
+        made = [make_repository(f"{number}.git", hashes) for number, hashes in enumerate(("sha1", "sha256", "sha1"))]
+        heads = [each.commit({"a.py": b"1\n"}) for each in made]
+
+        assert [_head(each.url, clone, limits) for each in made] == heads
+
     def test_a_remote_that_is_damaged_costs_no_clone(self, origin, clone, limits, soon):
         one = origin.commit({"a.py": os.urandom(5000)})
         mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
