@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from analysis.engine.facts import FileFacts, encode
 from analysis.engine.version import facts_version
 from analysis.models import BlobFacts, Repository, RunStatus, ScanInputs, StoredPolicy, ViolationStatus
 from analysis.parsing import MISSING
+from analysis.services.repositories import disconnect_repository
 from analysis.services.runs import request_run
+from analysis.services.workspaces import keep
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import SHOP, GitRepository
 
@@ -259,6 +262,16 @@ class TestBadInput:
 
         assert "no git repository" in self.failed(repository)
         assert not repository.folder.exists()
+
+    def test_of_one_that_could_not_be_cloned_nothing_stays(self, connect: Any, tmp_path: Any, workspace: Any) -> None:
+        repository = connect(GitRepository(tmp_path / "nowhere"))
+        before = [*(workspace / "clones").iterdir()]
+
+        disconnect_repository(repository=repository)
+        keep(now=timezone.now())
+
+        assert before
+        assert not [*(workspace / "clones").iterdir()]
 
     def test_a_branch_that_does_not_exist(self, organization: Any, connect: Any, shop: GitRepository) -> None:
         repository = connect(shop)

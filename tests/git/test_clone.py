@@ -32,7 +32,7 @@ from analysis.git.errors import (
     UnknownRevision,
     failure,
 )
-from analysis.git.folder import locked
+from analysis.git.folder import locked, remove_doomed
 from analysis.git.history import read_history
 from analysis.git.tree import default_branch, list_tree, resolve
 from tests.providers.git_http import GitHttpServer
@@ -548,6 +548,17 @@ class TestRemove:
         remove_clone(folder)
 
         assert list(tmp_path.iterdir()) == []
+
+    def test_a_removal_that_was_killed_is_finished_later(self, tmp_path, monkeypatch):
+        doomed = tmp_path / ".shop.git.doomed-7-7"
+        (doomed / "objects" / "pack").mkdir(parents=True)
+
+        remove_doomed(tmp_path)
+        assert doomed.exists()  # it may be at work
+
+        monkeypatch.setattr("analysis.git.folder.REMOVAL_SECONDS", 0)
+        remove_doomed(tmp_path)
+        assert not doomed.exists()
 
     def test_what_links_point_to_stays(self, tmp_path):
         (tmp_path / "keep").mkdir()
