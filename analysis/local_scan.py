@@ -11,8 +11,9 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
+from analysis.engine.decoding import decode_all
 from analysis.engine.evaluate import evaluate
-from analysis.engine.facts import FileFacts, decode
+from analysis.engine.facts import FileFacts
 from analysis.engine.history import History
 from analysis.engine.policy import Policy
 from analysis.engine.report import Report
@@ -159,11 +160,11 @@ def facts_of(
 ) -> dict[FactsKey, FileFacts]:
     """Facts of all blobs of these trees, each parsed once."""
     todo = list({(item.blob, item.reading): item for tree in trees for item in tree.to_parse}.values())
-    facts = {}
+    found = {}
     for done, (item, data) in enumerate(parse_blobs(open_reader, todo, workers=workers), start=1):
-        facts[item.blob, item.reading] = decode(data)
+        found[item.blob, item.reading] = data
         on_progress("parsing", done, len(todo))
-    return facts
+    return dict(decode_all(found.items()))
 
 
 def policy_at(

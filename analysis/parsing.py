@@ -8,6 +8,7 @@ here.
 """
 
 import contextlib
+import gc
 import os
 import selectors
 import socket
@@ -17,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from analysis.engine.extract import extract, prepare
@@ -165,6 +167,7 @@ def _start(chunk: list[BlobToParse], open_reader: OpenReader, selector: selector
     ours, theirs = socket.socketpair()
 
     def work() -> None:
+        gc.disable()  # facts hold no circles, and a look for some would copy all that is shared with the parent
         ours.close()
         _parse_for(theirs, open_reader)
 
@@ -227,8 +230,14 @@ def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
 def _facts_of(reader: Reader, blob: str, reading: str) -> bytes:
     content = reader.read(blob)
     if content is None:
-        return encode(FileFacts(language=language_read(reading), skipped=MISSING))
+        return missing_facts(reading)
     return encode(extract(content, reading))
+
+
+@lru_cache
+def missing_facts(reading: str) -> bytes:
+    """What is said of a blob that could not be read."""
+    return encode(FileFacts(language=language_read(reading), skipped=MISSING))
 
 
 def available_cores() -> int:

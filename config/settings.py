@@ -77,8 +77,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.ProtectiveHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.middleware.http.ConditionalGetMiddleware",
     "config.middleware.RateLimitHeadersMiddleware",
+    "config.api.conditional.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -468,7 +468,10 @@ UNFOLD = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Technical-debt analysis",
-    "DESCRIPTION": "Scans git repositories for technical debt and serves the results.",
+    "DESCRIPTION": "Scans git repositories for technical debt and serves the results.\n\n"
+    "Reads carry an `ETag`: sent back as `If-None-Match` it is answered with 304 and no body while nothing has "
+    "changed. Every counted answer says in `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` "
+    "(seconds) where the caller stands; 429 adds `Retry-After`.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -487,6 +490,21 @@ SPECTACULAR_SETTINGS = {
         "CreditOperation": "credits.models.Operation",
         "CreditEntryType": "credits.models.EntryType",
         "Platform": "analysis.models.Platform",
+        "PlanId": "organizations.models.PLAN_IDS",
+        "PaidPlanId": "billing.serializers.PAID_PLANS",
+        "InvitationStatus": "organizations.models.InvitationStatus",
+        "AccountProvider": "accounts.models.SignInProvider",
+        "AiOperation": "credits.models.AI_OPERATIONS",
+        "RunKind": "analysis.models.RunKind",
+        "RunStatus": "analysis.models.RunStatus",
+        "ViolationCategory": "analysis.serializers.CATEGORIES",
+        "Severity": "analysis.serializers.SEVERITIES",
+        "Confidence": "analysis.serializers.CONFIDENCES",
+        "ViolationSource": "analysis.models.ViolationSource",
+        "GateAction": "analysis.serializers.GATE_ACTIONS",
+        "GateResult": "analysis.serializers.GATE_RESULTS",
+        "TableVolume": "analysis.serializers.VOLUMES",
+        "ProductionRisk": "analysis.serializers.PRODUCTION_RISKS",
     },
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "GET_LIB_DOC_EXCLUDES": "config.api.schema.documented_elsewhere",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
+from sys import intern
 from types import MappingProxyType
 from typing import Protocol
 
@@ -110,7 +111,8 @@ class History:
 
 
 def step_of(commit: CommitLike) -> Step:
-    """What counts of a commit. Git may tell a move as a deletion and an addition of the same blob."""
+    """What counts of a commit. Git may tell a move as a deletion and an addition of the same blob. A path that many
+    commits touch is one object."""
     moves = {change.new_path: change.old_path for change in commit.changes if change.status.startswith("R")}
     deleted = {change.old_blob: change.old_path for change in commit.changes if change.status == "D"}
     unchanged = set()
@@ -124,7 +126,7 @@ def step_of(commit: CommitLike) -> Step:
         day=commit.committed_at.astimezone(UTC).date().toordinal(),
         author=commit.author_name,
         touched=tuple(
-            change.new_path for change in commit.changes if change.new_path and change.new_path not in unchanged
+            intern(change.new_path) for change in commit.changes if change.new_path and change.new_path not in unchanged
         ),
         moves=tuple((old, new) for new, old in moves.items() if old and new),
         merge=len(commit.parents) > 1,

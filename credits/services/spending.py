@@ -13,13 +13,14 @@ from credits.ledger import entry_of, write
 from credits.locks import lock_account, lock_account_of
 from credits.models import CreditAccount, CreditEntry, EntryType, Operation, Reservation, ReservationState
 from organizations.access import UnknownOrganization
+from organizations.entitlements import offer_of_credits
 from organizations.models import Organization
 
 RESERVATION_LIFETIME = timedelta(minutes=15)
 
 
 class NotEnoughCredits(NotAllowed):
-    """The message names the price and what is left."""
+    """The message names the price, what is left, and the cheapest plan that grants more."""
 
 
 class AlreadyReleased(Conflict):
@@ -168,4 +169,5 @@ def _lock_reservation(reservation_id: UUID) -> tuple[CreditAccount, Reservation]
 
 
 def _not_enough(account: CreditAccount, credits: int) -> NotEnoughCredits:
-    return NotEnoughCredits(f"This needs {credits} AI credits and {account.available} are left")
+    offer = offer_of_credits(account.organization)
+    return NotEnoughCredits(f"This needs {credits} AI credits and {account.available} are left{offer}")

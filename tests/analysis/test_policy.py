@@ -124,6 +124,14 @@ class TestChange:
         assert [layer["name"] for layer in graph["layers"]] == ["views", "services"]
         assert graph["stats"]["violationEdges"] >= 1
 
+    def test_it_is_no_scan(self, as_admin: Any, judged_shop: Repository) -> None:
+        before = as_admin.get(url_of(judged_shop, "")[:-1]).json()
+        as_admin.put(url_of(judged_shop), {"data_volumes": {"shop_order": "XL"}})
+        after = as_admin.get(url_of(judged_shop, "")[:-1]).json()
+
+        assert after["productionRisk"] != before["productionRisk"] or after["healthScore"] != before["healthScore"]
+        assert after["lastScanAt"] == before["lastScanAt"]
+
     def test_no_file_is_parsed_and_the_clone_is_not_needed(
         self, as_admin: Any, judged_shop: Repository, shop: GitRepository
     ) -> None:

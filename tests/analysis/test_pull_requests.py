@@ -17,6 +17,7 @@ from tests.analysis.conftest import TODAY
 from tests.analysis.hosting import NOON, deliver, hosted
 from tests.analysis.repositories import GitRepository
 from tests.analysis.test_scan_command import scan
+from tests.api.described import differences
 from tests.webhooks import deliveries
 from webhooks.models import State, WebhookEvent
 
@@ -109,6 +110,20 @@ class TestVerdict:
                 "message": "New runtime risk findings: 1 (the policy blocks at > 0)",
             }
         ]
+
+    def test_it_is_told_as_it_is_described_before_it_and_after(
+        self, pull_request: hosting.PullRequest, repository: Repository, as_member: Any
+    ) -> None:
+        """Each null, and each field of the gates and findings."""
+        pull_request.tell("opened")
+        before = as_member.get(f"/v1/api/repos/{repository.pk}/prs/7")
+        judge_next()
+        after = as_member.get(f"/v1/api/repos/{repository.pk}/prs/7")
+
+        assert (before.json()["verdict"], before.json()["gateResult"], before.json()["date"]) == (None, None, None)
+        assert after.json()["verdict"]["gates"]
+        assert after.json()["verdict"]["introduced"]
+        assert [differences(before), differences(after)] == [[], []]
 
     def test_the_command_gives_the_same_verdict_for_the_same_commits(
         self, pull_request: hosting.PullRequest, shop: GitRepository, tmp_path: Any

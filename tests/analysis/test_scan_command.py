@@ -59,6 +59,14 @@ def test_the_same_commit_gives_the_same_bytes(shop: GitRepository, tmp_path: Pat
     assert scan(str(shop.folder), "--json", tmp_path=tmp_path).stdout == first.stdout
 
 
+def test_a_scan_loads_no_app_of_the_service(shop: GitRepository, tmp_path: Path) -> None:
+    scanned = ["manage.py", "scan", str(shop.folder), "--json"]
+    script = f"import sys, manage; manage.scan({scanned}); sys.exit(int('rest_framework' in sys.modules))"
+    settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(tmp_path / "var")}
+
+    assert subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, env={**os.environ, **settings}).returncode == 0
+
+
 def test_what_is_not_committed_does_not_count(shop: GitRepository, tmp_path: Path) -> None:
     (shop.folder / "shop/new.py").write_text("def work(items=[]):\n    return items\n")
 

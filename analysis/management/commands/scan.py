@@ -68,6 +68,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         for ending in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(ending, _leave)
+        gc.disable()  # millions of objects and hardly a circle
         try:
             scanned, verdict, gate = self._judged(options)
         except KeyboardInterrupt:
