@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from analysis.engine.facts import FileFacts
 from analysis.engine.version import facts_version
 from analysis.git.blobs import BlobReader
 from analysis.models import BlobFacts, Run
-from analysis.parsing import BlobToParse, OpenReader, parse_blobs
+from analysis.parsing import BlobToParse, OpenReader, missing_facts, parse_blobs
 from analysis.services.sharing import Offer, is_worth_sharing
 from analysis.source_tree import FactsKey, SourceTree
 
@@ -40,7 +41,7 @@ def collect_facts(
     """
     wanted = {(item.blob, item.reading): item for item in todo}
     # As bytes until all are there: while parsers are at work, memory is short.
-    found = dict(_stored_data(wanted))
+    found = {key: data for key, data in _stored_data(wanted) if data != missing_facts(key[1])}
     known = frozenset(found)
     missing = [item for key, item in wanted.items() if key not in known]
     for key, data in _parse_missing(missing, git_dir, workers, scan):
@@ -99,8 +100,9 @@ def _mark(keys: Collection[int], today: date) -> None:
 
 
 def known_keys(keys: Iterable[FactsKey]) -> set[FactsKey]:
-    """Which of these the store knows, without reading them."""
-    return {(blob, reading) for rows in _stored(keys, "blob", "reading") for blob, reading in rows}
+    """Which of these the store knows, without reading them. What a clone lacked is not known: this one may have it."""
+    rows = chain.from_iterable(_stored(keys, "blob", "reading", "was_read"))
+    return {(blob, reading) for blob, reading, was_read in rows if was_read}
 
 
 def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[Any, ...]]]:
@@ -137,18 +139,28 @@ def parse_into_store(
     version, today = facts_version(), timezone.now().date()
     batch: list[BlobFacts] = []
     for item, data in parse_blobs(open_reader, todo, workers=workers):
-        batch.append(_row(item, data, version, today))
+        batch.append(_row(item, data, version, today, was_read=data != missing_facts(item.reading)))
         if len(batch) >= WRITE_AT_ONCE:
             _write(batch)
         yield (item.blob, item.reading), data
     _write(batch)
 
 
-def _row(item: BlobToParse, data: bytes, version: str, today: date) -> BlobFacts:
-    return BlobFacts(blob=item.blob, reading=item.reading, version=version, data=zlib.compress(data, 1), used_on=today)
+def _row(item: BlobToParse, data: bytes, version: str, today: date, *, was_read: bool) -> BlobFacts:
+    return BlobFacts(
+        blob=item.blob,
+        reading=item.reading,
+        version=version,
+        data=zlib.compress(data, 1),
+        used_on=today,
+        was_read=was_read,
+    )
 
 
 def _write(batch: list[BlobFacts]) -> None:
-    # Another run may have parsed the same blob in the meantime; both found the same.
-    BlobFacts.objects.bulk_create(batch, ignore_conflicts=True)
+    read = [row.blob for row in batch if row.was_read]
+    with transaction.atomic():
+        BlobFacts.objects.filter(blob__in=read, version=facts_version(), was_read=False).delete()
+        # Another run may have parsed the same blob in the meantime; both found the same.
+        BlobFacts.objects.bulk_create(batch, ignore_conflicts=True)
     batch.clear()

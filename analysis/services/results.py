@@ -71,6 +71,8 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
     report = scanned.report
     Repository.objects.filter(pk=repository.pk).update(
         current_report=stored,
+        # The first that succeeds is the baseline, whatever became of those before it.
+        first_run_id=repository.first_run_id if repository.current_report_id else run.pk,
         health_score=report.health_score,
         total_violations=len(report.findings),
         production_risk=report.production_risk,
