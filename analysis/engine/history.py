@@ -128,7 +128,7 @@ def step_of(commit: CommitLike) -> Step:
 
 
 def _step(changes: Sequence[ChangeLike], day: date, *, author: str, merge: bool) -> Step:
-    """Git may tell a move as a deletion and an addition of the same blob. A path that many commits touch is one object."""
+    """Git may tell a move as a deletion and an addition of the same blob. A path of many commits is one object."""
     moves = {change.new_path: change.old_path for change in changes if change.status.startswith("R")}
     deleted = {change.old_blob: change.old_path for change in changes if change.status == "D"}
     unchanged = set()
