@@ -199,7 +199,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-# A process that starts on a busy machine is not a dead one: after four seconds, the default, it would be killed at work.
+# A process that starts slowly on a busy machine would be killed at work after four seconds, the default.
 CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for as long as the broker is away
