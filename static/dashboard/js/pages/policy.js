@@ -60,7 +60,7 @@ function head(policy, changedBy, maySave, page) {
 function undoButton(page) {
   const act = async () => {
     await undo(page.params.repositoryId);
-    await page.reload({ frame: true });
+    await page.reload();
     toast("The policy before is in force again", "good");
   };
   const text = "The policy before the last change judges again. Undoing once more takes that back.";

@@ -2,7 +2,6 @@
 
 import * as api from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
-import { forget } from "../../data/catalog.js";
 import { isSame, writable } from "../../data/policy.js";
 import { button } from "../../ui/button.js";
 import { showFieldError } from "../../ui/form.js";
@@ -40,8 +39,7 @@ export function editor(policy, page, maySave) {
       if (showFieldError(form, error.field, error.sentence)) return;
       throw error;
     }
-    forget("/api/repos");
-    await page.reload({ frame: true });
+    await page.reload();
     toast("The policy is saved and judges from now on", "good");
   };
 

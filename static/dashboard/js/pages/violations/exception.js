@@ -3,7 +3,6 @@
 import * as api from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { count } from "../../core/format.js";
-import { forget } from "../../data/catalog.js";
 import { button } from "../../ui/button.js";
 import { openDialog } from "../../ui/dialog.js";
 import { field, form, select, textArea } from "../../ui/form.js";
@@ -20,7 +19,6 @@ export async function askForException(violation, page) {
     content: (close) => exceptionForm(violation, page, close),
   });
   if (!made) return;
-  forget("/api/repos");
   toast("The exception is in the policy", "good");
   await page.reload();
 }

@@ -1,0 +1,130 @@
+"""What happens to a page that is open while others, other tabs or time go on."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from analysis.models import Platform, Repository
+from analysis.services.repositories import connect_repository
+from organizations.models import Membership, Role
+from tests import factories
+from tests.analysis.conftest import TODAY
+from tests.analysis.repositories import SHOP, GitRepository
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def team(owner: Any, admin: Any, member: Any) -> Any:
+    return factories.organization(owner=owner, admins=[admin], members=[member], plan="pro", name="Acme")
+
+
+@pytest.fixture
+def shop(team: Any, service: str, tmp_path: Path) -> Repository:
+    """A small shop, connected and scanned."""
+    source = GitRepository.create(tmp_path / "shop")
+    source.commit(SHOP, on=TODAY - timedelta(days=3))
+    return connect_repository(organization=team, full_name="acme/shop", platform=Platform.GIT, clone_url=source.url)
+
+
+def go(page: Page, name: str) -> None:
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page.locator(".skeleton-page")).to_have_count(0)
+
+
+class TestOthers:
+    def test_a_role_that_was_lowered_is_the_role_on_the_next_page(self, visitor: Any, team: Any, admin: Any) -> None:
+        adam = visitor(admin)
+        adam.goes_to(f"/orgs/{team.pk}/settings")
+        expect(adam.page.get_by_role("button", name="Save")).to_be_visible()
+
+        Membership.objects.filter(user=admin).update(role=Role.MEMBER)
+        go(adam.page, "Members")
+
+        adam.sees("Mia Member")
+        expect(adam.page.get_by_role("button", name="Invite somebody")).to_have_count(0)
+        expect(adam.page.get_by_role("link", name="Audit log")).to_have_count(0)
+
+    def test_the_head_of_a_repository_tells_of_its_last_scan(self, visitor: Any, shop: Repository, owner: Any) -> None:
+        olivia = visitor(owner)
+        olivia.goes_to(f"/repos/{shop.pk}")
+
+        Repository.objects.filter(pk=shop.pk).update(health_score=7)
+        go(olivia.page, "Hotspots")
+
+        expect(olivia.page.locator(".page-head")).to_contain_text("7 Poor")
+
+    def test_nothing_is_left_of_a_repository_that_was_disconnected(
+        self, visitor: Any, shop: Repository, owner: Any
+    ) -> None:
+        olivia = visitor(owner)
+        olivia.goes_to(f"/repos/{shop.pk}")
+        olivia.is_refused(404)
+
+        Repository.objects.all().delete()
+        olivia.page.get_by_role("link", name="Runs", exact=True).click()
+
+        olivia.sees("There is no such repository among yours")
+        expect(olivia.page.get_by_role("button", name="Scan now")).to_have_count(0)
+
+
+class TestDialogs:
+    def test_one_leaves_with_its_page(self, visitor: Any, team: Any, owner: Any) -> None:
+        olivia = visitor(owner)
+        olivia.goes_to("/")
+        go(olivia.page, "Members")
+        olivia.page.get_by_role("button", name="Invite somebody").first.click()
+
+        olivia.page.go_back()
+
+        expect(olivia.page).to_have_url(f"{olivia.service}/")
+        expect(olivia.page.get_by_role("dialog")).to_have_count(0)
+
+    def test_none_lies_over_the_sign_in_when_another_tab_has_signed_out(
+        self, visitor: Any, team: Any, owner: Any
+    ) -> None:
+        olivia = visitor(owner)
+        other = olivia.page.context.new_page()
+        other.goto(f"{olivia.service}/orgs/{team.pk}/members")
+        other.get_by_role("button", name="Invite somebody").first.click()
+
+        olivia.page.get_by_label("Account of Olivia Owner").click()
+        olivia.clicks("Sign out")
+        other.get_by_label("Email").fill(owner.email)
+        other.get_by_label("Password").fill(factories.PASSWORD)
+        other.get_by_role("button", name="Sign in", exact=True).click()
+
+        expect(other.get_by_role("heading", name="Members", exact=True)).to_be_visible()
+
+
+class TestKeyboard:
+    def test_it_stays_where_something_was_done(self, visitor: Any, shop: Repository, team: Any, owner: Any) -> None:
+        page = (olivia := visitor(owner)).page
+        olivia.goes_to(f"/orgs/{team.pk}/members")
+        page.get_by_role("button", name="Invite somebody").first.press("Enter")
+        page.get_by_label("Email address").fill("dana@example.org")
+        page.keyboard.press("Enter")
+        olivia.sees("A letter is on its way")
+        expect(page.get_by_role("button", name="Invite somebody").first).to_be_focused()
+        page.get_by_role("button", name="Cancel the invitation of dana").press("Enter")
+        olivia.sees("No pending invitations")
+        expect(page.get_by_role("main")).to_be_focused()
+
+        olivia.goes_to(f"/repos/{shop.pk}/runs")
+        page.get_by_role("button", name="Scan now").press("Enter")
+        olivia.sees("The scan is queued")
+        expect(page.get_by_role("button", name="Scan now")).to_be_focused()
+
+        olivia.goes_to(f"/repos/{shop.pk}/policy")
+        for name in ("views", "services"):
+            page.get_by_role("button", name="Add a layer").press("Enter")
+            page.keyboard.type(name)
+        page.get_by_role("button", name="Move down layer 1").press("Enter")
+        expect(page.get_by_role("button", name="Move up layer 2")).to_be_focused()
+        page.get_by_role("button", name="Remove layer 2").press("Enter")
+        expect(page.get_by_role("button", name="Remove layer 1")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Add a layer")).to_be_focused()
