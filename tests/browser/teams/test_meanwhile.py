@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from accounts.models import Session
 from analysis.models import Platform, Repository
 from analysis.services.repositories import connect_repository
 from organizations.models import Membership, Role
@@ -98,6 +99,62 @@ class TestDialogs:
         other.get_by_role("button", name="Sign in", exact=True).click()
 
         expect(other.get_by_role("heading", name="Members", exact=True)).to_be_visible()
+
+
+class TestSessions:
+    def test_one_that_has_ended_is_taken_up_where_somebody_was_writing(
+        self, visitor: Any, team: Any, owner: Any
+    ) -> None:
+        olivia = visitor(owner)
+        olivia.goes_to("/orgs/new")
+        olivia.page.get_by_label("Name", exact=True).fill("A second one")
+
+        Session.objects.all().revoke()
+        olivia.is_refused(401)
+        olivia.clicks("Make the organization")
+        olivia.sees("Your session has ended")
+        olivia.finds_no_barrier()
+        dialog = olivia.page.get_by_role("dialog")
+        dialog.get_by_label("Password").fill("Wrong-horse-9")
+        dialog.get_by_role("button", name="Sign in", exact=True).click()
+        expect(dialog.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
+        dialog.get_by_label("Password").fill(factories.PASSWORD)
+        dialog.get_by_role("button", name="Sign in", exact=True).click()
+
+        olivia.page.wait_for_url("**/connect")
+        assert owner.memberships.filter(organization__name="A second one").exists()
+
+    def test_whoever_does_not_want_to_goes_to_the_sign_in(self, visitor: Any, team: Any, owner: Any) -> None:
+        olivia = visitor(owner)
+        olivia.goes_to("/")
+        Session.objects.all().revoke()
+        olivia.is_refused(401)
+        olivia.page.get_by_role("link", name="Members").click()
+
+        olivia.clicks("Sign in another way")
+
+        olivia.page.wait_for_url(f"**/login?next=%2Forgs%2F{team.pk}%2Fmembers")
+
+    def test_what_one_person_sends_is_never_sent_as_another(
+        self, visitor: Any, team: Any, owner: Any, member: Any
+    ) -> None:
+        olivia = visitor(owner)
+        olivia.goes_to("/orgs/new")
+        olivia.page.get_by_label("Name", exact=True).fill("Of Olivia")
+        olivia.page.context.clear_cookies()
+        other = olivia.page.context.new_page()
+        other.goto(f"{olivia.service}/login")
+        other.get_by_label("Email").fill(member.email)
+        other.get_by_label("Password").fill(factories.PASSWORD)
+        other.get_by_role("button", name="Sign in", exact=True).click()
+        expect(other.get_by_label("Account of Mia Member")).to_be_visible()
+
+        owner.sessions.revoke()
+        olivia.is_refused(401)
+        olivia.clicks("Make the organization")
+
+        expect(olivia.page.get_by_label("Account of Mia Member")).to_be_visible()
+        assert not member.memberships.filter(organization__name="Of Olivia").exists()
 
 
 class TestKeyboard:

@@ -9,14 +9,24 @@ import { onVisit } from "../core/visits.js";
 
 const ME = "/auth/me";
 const remembered = new Map();
+let person = null;
 
-session.onEnd(() => remembered.clear());
+session.onEnd(() => {
+  remembered.clear();
+  person = null;
+});
 onVisit(() => {
   for (const path of remembered.keys()) if (path !== ME) remembered.delete(path);
 });
 
 /** The signed-in person, remembered until the session ends: `{id, email, name, provider, ...}`. */
-export const me = () => once(ME);
+export async function me() {
+  person = await once(ME);
+  return person;
+}
+
+/** That person without asking; null before the first answer. */
+export const knownPerson = () => person;
 
 /** Organizations with the person's role in each. */
 export const organizations = () => once("/orgs");
