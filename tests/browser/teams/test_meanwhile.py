@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Session
-from analysis.models import Platform, Repository
+from analysis.models import Platform, Repository, StoredPolicy
 from analysis.services.repositories import connect_repository
 from organizations.models import Membership, Role
 from tests import factories
@@ -70,6 +70,30 @@ class TestOthers:
 
         olivia.sees("There is no such repository among yours")
         expect(olivia.page.get_by_role("button", name="Scan now")).to_have_count(0)
+
+    def test_of_two_who_change_a_policy_nobody_loses_it_unasked(
+        self, visitor: Any, shop: Repository, owner: Any, admin: Any
+    ) -> None:
+        olivia, adam = visitor(owner), visitor(admin)
+        for one, table in ((olivia, "orders"), (adam, "invoices")):
+            one.goes_to(f"/repos/{shop.pk}/policy")
+            one.clicks("Add a table")
+            one.page.get_by_label("Table or model").fill(table)
+        olivia.clicks("Save the policy")
+        olivia.sees("The policy is saved")
+
+        adam.is_refused(412)
+        adam.clicks("Save the policy")
+        adam.sees("Somebody else has changed the policy")
+        adam.finds_no_barrier()
+        adam.clicks("Keep editing")
+
+        expect(adam.page.get_by_label("Table or model")).to_have_value("invoices")
+        assert StoredPolicy.objects.get().body["data_volumes"] == {"orders": "XL"}
+        adam.clicks("Save the policy")
+        adam.clicks("Save mine over it")
+        adam.sees("The policy is saved")
+        assert StoredPolicy.objects.get().body["data_volumes"] == {"invoices": "XL"}
 
 
 class TestDialogs:

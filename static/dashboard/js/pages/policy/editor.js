@@ -1,18 +1,18 @@
 /** A policy that is being changed: the form, the live preview beside it, and saving. */
 
-import * as api from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
-import { isSame, writable } from "../../data/policy.js";
+import { isSame, save, writable } from "../../data/policy.js";
 import { button } from "../../ui/button.js";
 import { showFieldError } from "../../ui/form.js";
 import { toast } from "../../ui/toast.js";
 import { backtestButton } from "./backtest.js";
+import { askWhose } from "./conflict.js";
 import { asFile } from "./file.js";
 import { livePreview } from "./live.js";
 import { sections } from "./sections.js";
 
 /** The whole editor. Without `maySave` changes can be tried and not saved. */
-export function editor(policy, page, maySave) {
+export function editor({ policy, version, maySave }, page) {
   const saved = writable(policy);
   const draft = structuredClone(saved);
   const form = h("form", { class: "policy-form", novalidate: true, on: { submit: (event) => event.preventDefault() } });
@@ -32,19 +32,22 @@ export function editor(policy, page, maySave) {
     fill(form, sections(draft, changed));
     changed();
   };
-  const save = async () => {
-    try {
-      await api.put(`/api/repos/${page.params.repositoryId}/policy`, draft);
-    } catch (error) {
-      if (showFieldError(form, error.field, error.sentence)) return;
-      throw error;
-    }
+  const store = async (seen) => {
+    await save(page.params.repositoryId, draft, seen);
     await page.reload();
     toast("The policy is saved and judges from now on", "good");
   };
+  const saveDraft = async () => {
+    try {
+      await store(version);
+    } catch (error) {
+      if (error.status === 412) void askWhose({ onMine: () => store(), onTheirs: page.reload });
+      else if (!showFieldError(form, error.field, error.sentence)) throw error;
+    }
+  };
 
   fill(form, sections(draft, changed));
-  fill(bar, h("strong", null, "Unsaved changes"), h("span", { class: "row" }, button("Discard", { kind: "quiet", onClick: discard }), maySave && button("Save the policy", { kind: "primary", onClick: save })));
+  fill(bar, h("strong", null, "Unsaved changes"), h("span", { class: "row" }, button("Discard", { kind: "quiet", onClick: discard }), maySave && button("Save the policy", { kind: "primary", onClick: saveDraft })));
   fill(file, asFile(draft));
   const side = h("div", { class: "policy-side" }, live.element, backtestButton(page.params.repositoryId, () => draft), file);
   return h("div", { class: "policy" }, h("div", { class: "stack" }, form, bar), side);
