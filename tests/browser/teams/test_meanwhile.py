@@ -209,3 +209,31 @@ class TestKeyboard:
         expect(page.get_by_role("button", name="Remove layer 1")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.get_by_role("button", name="Add a layer")).to_be_focused()
+
+
+class TestAddresses:
+    def test_one_that_asks_for_nonsense_says_what_and_leads_on(
+        self, visitor: Any, shop: Repository, owner: Any
+    ) -> None:
+        olivia = visitor(owner)
+        olivia.is_refused(400)
+        olivia.goes_to(f"/repos/{shop.pk}/violations?severity=grave")
+
+        olivia.sees("“severity” in the address must be one of")
+        olivia.page.get_by_role("link", name="Show the page without it").click()
+
+        olivia.sees("the gravest first")
+
+    def test_a_page_of_another_release_is_loaded_anew(self, visitor: Any, team: Any, owner: Any) -> None:
+        olivia = visitor(owner)
+        olivia.goes_to("/")
+        olivia.is_refused(404)
+        olivia.page.route("**/js/pages/audit*", lambda route: route.fulfill(status=404, body=""))
+        go(olivia.page, "Audit log")
+        olivia.sees("A part of the dashboard did not arrive")
+
+        olivia.page.unroute("**/js/pages/audit*")
+        with olivia.page.expect_navigation():
+            olivia.clicks("Try again")
+
+        olivia.sees("Nothing has happened yet")

@@ -7,7 +7,7 @@
 
 import { errorState, errorTitle, missingPage, pageSkeleton } from "../ui/states.js";
 import { fill, h } from "./dom.js";
-import { isAbort } from "./errors.js";
+import { isAbort, LostPage, lostPage } from "./errors.js";
 import { focusAgain, focusStart } from "./focus.js";
 import { routeOf } from "./routes.js";
 import * as session from "./session.js";
@@ -72,7 +72,7 @@ async function show({ scroll = 0, isAsked = false } = {}) {
   const page = visit(found);
   progress.toggleAttribute("data-busy", true);
   try {
-    const module = found ? found.route.page() : Promise.resolve(missingPage);
+    const module = found ? found.route.page().catch(lostPage) : Promise.resolve(missingPage);
     const frame = frameAround(page, found);
     const framed = isTurned ? Promise.resolve(frame.before()) : frame.now();
     const data = module.then(({ load }) => load?.(page));
@@ -169,7 +169,7 @@ async function showPage(page, module, { frame, framed, data: loading, isSamePage
 /** Show a refusal where the page would be. The next try builds the frame too, which may be what was refused. */
 function tell(error, page) {
   current.path = null;
-  fill(slot?.isConnected ? slot : root, errorState(error, reload));
+  fill(slot?.isConnected ? slot : root, errorState(error, error instanceof LostPage ? () => location.reload() : reload));
   slot?.closest("[aria-busy]")?.setAttribute("aria-busy", "false");
   entitle(errorTitle(error), page);
   focusStart();
@@ -197,5 +197,5 @@ function askToSignIn() {
 
 function report(error) {
   // A refusal is part of the design; anything else is a mistake of ours that the console should show.
-  if (error.status === undefined) console.error(error);
+  if (error.sentence === undefined) console.error(error);
 }
