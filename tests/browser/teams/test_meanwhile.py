@@ -96,6 +96,34 @@ class TestOthers:
         assert StoredPolicy.objects.get().body["data_volumes"] == {"invoices": "XL"}
 
 
+class TestUnsaved:
+    def test_a_policy_outlives_its_page_until_it_is_saved_or_discarded(
+        self, visitor: Any, shop: Repository, owner: Any
+    ) -> None:
+        olivia = visitor(owner)
+        page = olivia.page
+        olivia.goes_to(f"/repos/{shop.pk}/policy")
+        olivia.clicks("Add a table")
+        page.get_by_label("Table or model").fill("orders")
+        go(page, "Violations")
+        page.go_back()
+
+        expect(page.get_by_label("Table or model")).to_have_value("orders")
+        expect(page.get_by_role("button", name="Save the policy")).to_be_visible()
+        asked: list[str] = []
+        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+        page.close(run_before_unload=True)
+        page.wait_for_timeout(500)
+        assert asked == ["beforeunload"]
+
+        olivia.clicks("Save the policy")
+        olivia.sees("The policy is saved")
+        go(page, "Violations")
+        go(page, "Policy")
+        expect(page.get_by_label("Table or model")).to_have_value("orders")
+        expect(page.get_by_text("Unsaved changes")).to_be_hidden()
+
+
 class TestDialogs:
     def test_one_leaves_with_its_page(self, visitor: Any, team: Any, owner: Any) -> None:
         olivia = visitor(owner)
