@@ -315,7 +315,7 @@ SILENCED_SYSTEM_CHECKS = [
 APP_ORIGIN = "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))
 CORS_ALLOWED_ORIGINS = env.words("CORS_ALLOWED_ORIGINS", APP_ORIGIN)
 CORS_URLS_REGEX = r"^/v1/.*$"
-CORS_ALLOW_HEADERS = [*default_headers, "if-none-match", "x-request-id"]
+CORS_ALLOW_HEADERS = [*default_headers, "if-match", "if-none-match", "x-request-id"]
 CORS_EXPOSE_HEADERS = [
     "ETag",
     "RateLimit-Limit",
