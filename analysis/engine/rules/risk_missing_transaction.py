@@ -312,6 +312,7 @@ _NEEDS = {
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
+_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 
 _NEEDED = {language: needs for languages, needs in _NEEDS.items() for language in languages}
@@ -321,6 +322,6 @@ WATCHES = (
     *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in _ROOTS),
     Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
     Watch("function", look_at_row, GO, needs=(b"(ctx, ", b".Context(), ")),
-    Watch("call", look_at_begin, GO, names=frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx"})),
+    Watch("call", look_at_begin, GO, names=_BEGINS),
     Watch("function", look_at_method, JAVA, needs=(b"@Transactional",)),
 )
