@@ -342,3 +342,33 @@ def test_a_variable_of_go_has_the_fields_of_the_structs_that_its_file_imports():
     read = {path: extract(text.encode(), reading_of(path)) for path, text in files.items()}
     found = CallGraph(read, build_graph(read)).callees(Callee("main.go", 1))
     assert Callee("till/desk.go", 1) in found
+
+
+PACKED = {
+    "shop/__init__.py": "",
+    "shop/desk/__init__.py": "from shop.desk.orders import Orders\nfrom shop.desk.mail import *\n",
+    "shop/desk/orders.py": "class Orders:\n    def place(self, row):\n        return row\n",
+    "shop/desk/mail.py": "def send(row):\n    return row\n",
+    "shop/api.py": (
+        "from shop.desk import Orders, send\n\ndesk = Orders()\n\n\ndef add(row):\n    return desk.place(row)\n\n\n"
+        "def tell(row):\n    send(row)\n    return row\n"
+    ),
+}
+
+
+def test_what_a_package_of_python_has_from_its_modules_is_meant():
+    assert called_in_shop(PACKED)[1] == (Callee("shop/desk/orders.py", 1),)
+    assert called_in_shop(PACKED, position=2)[1] == (Callee("shop/desk/mail.py", 1),)
+
+
+def test_what_a_package_of_python_does_not_import_is_not_meant():
+    hidden = PACKED | {"shop/desk/__init__.py": "from shop.desk.mail import send\n"}
+    assert called_in_shop(hidden)[1] == ()
+
+
+def test_a_method_that_appears_behind_a_package_is_seen_by_callers_that_did_not_change():
+    first, found = called_in_shop(
+        PACKED | {"shop/desk/orders.py": PACKED["shop/desk/orders.py"].replace("place", "put")}
+    )
+    assert found == ()
+    assert called_in_shop(PACKED, before=first)[1] == (Callee("shop/desk/orders.py", 1),)
