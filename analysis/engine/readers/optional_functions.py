@@ -13,9 +13,8 @@ from tree_sitter import Node
 from analysis.engine.codebase import Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts
-from analysis.engine.readers.asked_by_callers import is_asked_by_callers
 from analysis.engine.readers.handlers import is_caught
-from analysis.engine.readers.lookups import FAILS, Missing, is_tested_before, used_unchecked
+from analysis.engine.readers.lookups import FAILS, NEAR, Missing, is_tested_before, used_unchecked
 from analysis.engine.readers.reading import short
 
 _MAY_BE_NONE = re.compile(rb"(?:typing\.)?Optional\[|None\s*\||[^\n]*\|\s*None\Z")
@@ -54,6 +53,9 @@ def taken_by_name(assignment: Node, file: SourceFile) -> Iterator[Missing]:
         looked_up = looked_up.named_children[0]
     if name is None or name.type != "identifier" or looked_up is None or looked_up.type != "call":
         return
+    member = file.source[name.start_byte : name.end_byte] + b"."
+    if file.source.find(member, looked_up.end_byte, looked_up.end_byte + NEAR) < 0:
+        return
     used = used_unchecked(file.text(name), looked_up, file)
     if used is None or not used.text.startswith(".") or _is_asked(looked_up, file):
         return
@@ -64,9 +66,7 @@ def taken_by_name(assignment: Node, file: SourceFile) -> Iterator[Missing]:
 
 def _is_asked(looked_up: Node, file: SourceFile) -> bool:
     """Whether something has asked before, or catches the failure."""
-    return (
-        is_tested_before(looked_up, file) or is_caught(looked_up, file, FAILS) or is_asked_by_callers(looked_up, file)
-    )
+    return is_tested_before(looked_up, file) or is_caught(looked_up, file, FAILS)
 
 
 def may_give_none(callee: str, place: Place) -> bool:
