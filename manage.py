@@ -4,8 +4,26 @@
 import os
 import sys
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.utils.log import configure_logging
+
+
+def scan(arguments: list[str]) -> None:
+    """`manage.py scan` without the apps of the service, which take longer to load than most changes to judge."""
+    from analysis.management.commands.scan import Command
+
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+    Command().run_from_argv(arguments)
+
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    execute_from_command_line(sys.argv)
+    try:
+        if sys.argv[1:2] == ["scan"]:
+            scan(sys.argv)
+        else:
+            execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:  # its sentence says which variable is wrong; where it was read helps nobody
+        sys.exit(f"Not started: {error}")

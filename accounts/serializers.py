@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from accounts.models import SignInProvider
 from accounts.passwords import LONGEST
 from config.api.fields import NameField, TextField, TimestampField
 
@@ -104,7 +105,7 @@ class ProfileSerializer(serializers.Serializer):
     email = serializers.EmailField()
     name = serializers.CharField()
     avatarUrl = serializers.CharField(source="avatar_url")
-    provider = serializers.CharField()
+    provider = serializers.ChoiceField(SignInProvider.choices)
     createdAt = TimestampField(source="created_at")
     updatedAt = TimestampField(source="updated_at")
 

@@ -4,6 +4,10 @@ from uuid import UUID
 
 from celery import shared_task
 
+from config.background import begun, nudge_once
+
+CLEAR = "accounts.tasks.clear_ended"
+
 
 @shared_task(soft_time_limit=60, time_limit=90)
 def send_letter(letter_id: str) -> None:
@@ -24,7 +28,9 @@ def send_due_letters() -> None:
 
 @shared_task(soft_time_limit=600, time_limit=660, expires=3600)
 def clear_ended() -> None:
-    """Remove sessions, reset links, letters and counters that nobody will ask for again."""
-    from accounts.services.upkeep import clear_ended
+    """Remove sessions, reset links, letters and counters that nobody will ask for again, turn by turn."""
+    from accounts.services import upkeep
 
-    clear_ended()
+    begun(CLEAR)
+    if upkeep.clear_ended():
+        nudge_once(CLEAR)

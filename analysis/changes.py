@@ -20,7 +20,7 @@ from analysis.engine.facts import FileFacts
 from analysis.engine.gates import Verdict, compare, judge
 from analysis.engine.history import History
 from analysis.engine.languages import FileKind, kind_of, language_of
-from analysis.engine.metrics.churn import WINDOW_DAYS
+from analysis.engine.metrics.churn import STALE_DAYS
 from analysis.engine.policy import Exemption, Policy
 from analysis.engine.policy_file import PolicyInvalid, load_policy, to_mapping
 from analysis.engine.report import Report
@@ -48,6 +48,7 @@ class Change:
     before: SourceTree
     after: SourceTree
     files: ChangedFiles
+    file_changes: Sequence[FileChange]
     policy_blob: str | None
     tree_hashes: tuple[str, str]
     notes: tuple[str, ...]
@@ -84,6 +85,7 @@ def read_change(folder: Path, *, base: str, head: str, limits: GitLimits = DEFAU
         before=before,
         after=after,
         files=changed_files(changes, lines, exceptions_added(folder, before.policy_blob, after.policy_blob)),
+        file_changes=changes,
         policy_blob=policy_blob_of(files_at(folder, base, POLICY_FILES, limits=limits)),
         tree_hashes=(tree_hash(folder, start, limits=limits), tree_hash(folder, head, limits=limits)),
         notes=(*policy_broken(folder, before.policy_blob, after.policy_blob), *listed.notes),
@@ -91,8 +93,9 @@ def read_change(folder: Path, *, base: str, head: str, limits: GitLimits = DEFAU
 
 
 def recent_past(folder: Path, head: str, today: date, *, limits: GitLimits = DEFAULT_LIMITS) -> History:
-    """The commits that churn can count today: what a verdict knows of the past."""
-    since = today - timedelta(days=WINDOW_DAYS) - CLOCK_SLACK
+    """The commits that a verdict of today looks back to: those that churn counts, and those that keep a line from being
+    old."""
+    since = today - timedelta(days=STALE_DAYS) - CLOCK_SLACK
     return History.of(read_history(folder, head, since_day=since, limits=limits))
 
 
@@ -113,8 +116,8 @@ class ChangeJudge:
         """Judge both sides by one policy. `history` is the recent past of the merge base."""
         self._evaluator.policy = policy
         before = self._before(change, facts, history, today)
-        files = change.files
-        self._evaluator.judge(change.after.with_facts(facts), history, today, aliases=files.renamed, added=files.added)
+        files, past = change.files, history.changed(change.file_changes, today)
+        self._evaluator.judge(change.after.with_facts(facts), past, today, aliases=files.renamed, added=files.added)
         after = report_of(self._evaluator)
         delta = compare(before, after, files)
         return JudgedChange(

@@ -146,9 +146,6 @@ PULL_REQUEST = {
     "warningCount": 1,
     "date": "2026-11-19T09:12:44.000Z",
 }
-_JUDGED = {name: VIOLATION[name] for name in (
-    "ruleId", "category", "severity", "confidence", "file", "line", "function", "message", "suggestion", "debtPoints",
-)}  # fmt: skip
 PULL_REQUEST_DETAIL = PULL_REQUEST | {
     "score": 6.5,
     "gateResult": "fail",
@@ -163,8 +160,17 @@ PULL_REQUEST_DETAIL = PULL_REQUEST | {
         "mergeBase": "1c9f0c4a1f5f1f4a7e9d2b6c3a8e5d4f10aa77bb",
         "evaluated": True,
         "metrics": {"debt_delta_score": 6.5, "new_critical": 1},
-        "gates": [{"metric": "new_critical", "operator": ">", "value": 0, "actual": 1, "action": "block"}],
-        "introduced": [_JUDGED | {"gateAction": "block"}],
+        "gates": [
+            {
+                "metric": "new_critical",
+                "operator": ">",
+                "value": 0,
+                "actual": 1,
+                "action": "block",
+                "message": "New critical findings: 1 (the policy blocks at > 0)",
+            }
+        ],
+        "introduced": [VIOLATION | {"id": "b51d7c0e2f9a4836d1c0e5f7a2b49c68", "gateAction": "block"}],
         "introducedTotal": 1,
         "resolved": [],
         "resolvedTotal": 0,

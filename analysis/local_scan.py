@@ -1,6 +1,7 @@
 """Scan a repository or a folder on this machine: the server's engine without server, account or database."""
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,8 +11,9 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
+from analysis.engine.decoding import decode_all
 from analysis.engine.evaluate import evaluate
-from analysis.engine.facts import FileFacts, decode
+from analysis.engine.facts import FileFacts
 from analysis.engine.history import History
 from analysis.engine.policy import Policy
 from analysis.engine.report import Report
@@ -23,6 +25,7 @@ from analysis.git.folder import is_shallow
 from analysis.git.history import read_history
 from analysis.git.limits import GitLimits
 from analysis.git.local import open_local
+from analysis.git.naming import decode_path
 from analysis.git.tree import list_tree, resolve
 from analysis.parsing import BlobToParse, OpenReader, parse_blobs
 from analysis.source_tree import (
@@ -61,12 +64,15 @@ def open_repository(address: str, limits: GitLimits) -> Iterator[Path | None]:
 
     GitError when an address cannot be cloned, NotARepository when nothing is there.
     """
-    if not Path(address).exists() and "://" in address:
+    is_there = os.path.exists(address)  # noqa: PTH110 - pathlib's raises where a name is too long
+    if not is_there and _is_remote(address):
         with tempfile.TemporaryDirectory(prefix="debt-scan-") as folder:
             clone = Path(folder) / "clone.git"
             mirror(address, clone, branch=None, limits=limits, deadline=time.monotonic() + CLONE_SECONDS)
             yield clone
         return
+    if not is_there:  # a folder above it may be a repository, but not the one that was meant
+        raise NotARepository
     try:
         opened = open_local(Path(address))
         with opened as git_dir:
@@ -75,6 +81,11 @@ def open_repository(address: str, limits: GitLimits) -> Iterator[Path | None]:
         if not Path(address).is_dir():
             raise
         yield None
+
+
+def _is_remote(address: str) -> bool:
+    """Whether this is meant as a clone address, `git@host:owner/name` too: cloning says which kinds are allowed."""
+    return "://" in address or re.match(r"[^/]+@[^/]+:", address) is not None
 
 
 def scan_commit(
@@ -102,7 +113,7 @@ def scan_folder(
     folder: Path, *, today: date, workers: int, on_progress: OnProgress, policy: Policy | None = None
 ) -> Scan:
     """Judge the files of a folder without git, by `policy` or its own: everything but churn and hotspots."""
-    blobs = {item.blob: item for item in _files_below(folder)}
+    blobs = {decode_path(os.fsencode(item.blob)): item for item in _files_below(folder)}
     tree = SourceTree(blobs=blobs, policy_blob=next((name for name in POLICY_FILES if name in blobs), None))
     files = tree.with_facts(facts_of([tree], lambda: nullcontext(FolderReader(folder)), workers, on_progress))
     own = FolderReader(folder).read(tree.policy_blob) if tree.policy_blob else None
@@ -149,11 +160,11 @@ def facts_of(
 ) -> dict[FactsKey, FileFacts]:
     """Facts of all blobs of these trees, each parsed once."""
     todo = list({(item.blob, item.reading): item for tree in trees for item in tree.to_parse}.values())
-    facts = {}
+    found = {}
     for done, (item, data) in enumerate(parse_blobs(open_reader, todo, workers=workers), start=1):
-        facts[item.blob, item.reading] = decode(data)
+        found[item.blob, item.reading] = data
         on_progress("parsing", done, len(todo))
-    return facts
+    return dict(decode_all(found.items()))
 
 
 def policy_at(

@@ -8,6 +8,7 @@ here.
 """
 
 import contextlib
+import gc
 import os
 import selectors
 import socket
@@ -17,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from analysis.engine.extract import extract, prepare
@@ -28,6 +30,8 @@ SECONDS_PER_FILE = 5.0
 CHUNK_BYTES = 400_000
 FILES_PER_CHILD = 5_000  # a parser does not grow with them; what a library should leak ends with it
 CHILD_MEMORY_BYTES = 4 * 1024**3
+NAMES = ("utf-8", "surrogateescape")  # a file of a plain folder is known by its name, whatever bytes it is made of
+MISSING = "missing from the clone"
 FRAME = struct.Struct(">I")
 
 
@@ -163,6 +167,7 @@ def _start(chunk: list[BlobToParse], open_reader: OpenReader, selector: selector
     ours, theirs = socket.socketpair()
 
     def work() -> None:
+        gc.disable()  # facts hold no circles, and a look for some would copy all that is shared with the parent
         ours.close()
         _parse_for(theirs, open_reader)
 
@@ -179,7 +184,7 @@ def _give(parser: Parser, chunk: list[BlobToParse]) -> None:
     parser.is_second_chance = isinstance(chunk, SecondChance)
     parser.files += len(chunk)
     parser.silent_since = time.monotonic()
-    order = b"\0".join(f"{item.reading} {item.blob}".encode() for item in chunk)
+    order = b"\0".join(f"{item.reading} {item.blob}".encode(*NAMES) for item in chunk)
     with contextlib.suppress(OSError):  # a child that is gone is noticed when its channel reads empty
         parser.channel.sendall(FRAME.pack(len(order)) + order)
 
@@ -217,7 +222,7 @@ def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
     with channel, channel.makefile("rb") as orders, open_reader() as reader:
         while header := orders.read(FRAME.size):
             for line in orders.read(FRAME.unpack(header)[0]).split(b"\0"):
-                reading, _, blob = line.decode().partition(" ")
+                reading, _, blob = line.decode(*NAMES).partition(" ")
                 facts = _facts_of(reader, blob, reading)
                 channel.sendall(FRAME.pack(len(facts)) + facts)
 
@@ -225,8 +230,14 @@ def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
 def _facts_of(reader: Reader, blob: str, reading: str) -> bytes:
     content = reader.read(blob)
     if content is None:
-        return encode(FileFacts(language=language_read(reading), skipped="missing from the clone"))
+        return missing_facts(reading)
     return encode(extract(content, reading))
+
+
+@lru_cache
+def missing_facts(reading: str) -> bytes:
+    """What is said of a blob that could not be read."""
+    return encode(FileFacts(language=language_read(reading), skipped=MISSING))
 
 
 def available_cores() -> int:

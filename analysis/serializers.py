@@ -2,14 +2,21 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from analysis.engine.model import Category, Severity
-from analysis.models import Platform, ScanReport, milliseconds
-from config.api.fields import BlankAsNullField, ChoiceField, TextField, TimestampField
+from analysis.engine.model import Category, Confidence, GateAction, Severity, Volume
+from analysis.engine.scoring import ProductionRisk
+from analysis.models import Platform, RunKind, RunStatus, ScanReport, ViolationSource, milliseconds
+from config.api.fields import BlankAsNullChoiceField, BlankAsNullField, ChoiceField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 
 TRENDS_PERIODS = ("7d", "14d", "30d", "60d", "90d")
+# The closed sets of words that answers hold. Generated clients make an enumeration of each (ENUM_NAME_OVERRIDES).
+CATEGORIES, SEVERITIES, CONFIDENCES, GATE_ACTIONS, VOLUMES, PRODUCTION_RISKS = (
+    [word.value for word in words] for words in (Category, Severity, Confidence, GateAction, Volume, ProductionRisk)
+)
+GATE_RESULTS = ["pass", "fail"]
 
 
 class ConnectRepositorySerializer(serializers.Serializer):
@@ -30,11 +37,15 @@ class RepositorySerializer(PlainSerializer):
     name = serializers.CharField()
     fullName = serializers.CharField(source="full_name")
     organizationId = serializers.CharField(source="organization_id")
-    platform = serializers.CharField()
+    platform = serializers.ChoiceField(Platform.choices)
     healthScore = serializers.IntegerField(source="health_score", allow_null=True)
-    lastScanAt = TimestampField(source="last_scan_at", allow_null=True)
+    lastScanAt = TimestampField(
+        source="last_scan_at",
+        allow_null=True,
+        help_text="When the code was scanned last; to judge that scan anew, under another policy, does not move it.",
+    )
     totalViolations = serializers.IntegerField(source="total_violations")
-    productionRisk = BlankAsNullField(source="production_risk")
+    productionRisk = BlankAsNullChoiceField(PRODUCTION_RISKS, source="production_risk")
 
 
 class HealthPointSerializer(serializers.Serializer):
@@ -55,8 +66,8 @@ class RepositoryQuerySerializer(serializers.Serializer):
 class RunSerializer(PlainSerializer):
     id = serializers.CharField()
     repositoryId = serializers.CharField(source="repository_id")
-    kind = serializers.CharField()
-    status = serializers.CharField()
+    kind = serializers.ChoiceField(RunKind.choices)
+    status = serializers.ChoiceField(RunStatus.choices)
     commitSha = BlankAsNullField(source="commit_sha")
     prNumber = serializers.IntegerField(source="pr_number", allow_null=True)
     queuedAt = TimestampField(source="queued_at")
@@ -79,7 +90,7 @@ def run_page(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 class AnalyzeSerializer(serializers.Serializer):
     runId = serializers.CharField()
-    status = serializers.CharField()
+    status = serializers.ChoiceField(RunStatus.choices)
     message = serializers.CharField()
 
 
@@ -87,8 +98,11 @@ class AboutATable(PlainSerializer):
     """`table` and `volume` stand on findings about a table only."""
 
     table = serializers.CharField(required=False, help_text="The table that it is about, if it is about one.")
-    volume = serializers.CharField(
-        required=False, allow_null=True, help_text="How large the policy says that it is; null where it does not."
+    volume = serializers.ChoiceField(
+        VOLUMES,
+        required=False,
+        allow_null=True,
+        help_text="How large the policy says that it is; null where it does not.",
     )
 
     def to_representation(self, violation: Any) -> dict[str, Any]:
@@ -102,19 +116,20 @@ class AboutATable(PlainSerializer):
 
 class ViolationSerializer(AboutATable):
     id = serializers.CharField()
-    category = serializers.CharField()
+    category = serializers.ChoiceField(CATEGORIES)
     type = serializers.CharField()
     ruleId = serializers.CharField(source="rule_id")
-    severity = serializers.CharField()
-    source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not the field's source
-    confidence = serializers.CharField()
+    severity = serializers.ChoiceField(SEVERITIES)
+    # A field of this name, not the field's source.
+    source = serializers.ChoiceField(ViolationSource.choices)  # type: ignore[assignment]
+    confidence = serializers.ChoiceField(CONFIDENCES)
     file = serializers.CharField()
     line = serializers.IntegerField()
     function = serializers.CharField()
     message = serializers.CharField()
     suggestion = serializers.CharField()
     debtPoints = serializers.FloatField(source="debt_points")
-    gateAction = serializers.CharField(source="gate_action")
+    gateAction = serializers.ChoiceField(GATE_ACTIONS, source="gate_action")
 
 
 class SourceLinesSerializer(PlainSerializer):
@@ -156,7 +171,7 @@ class PullRequestSerializer(PlainSerializer):
     title = serializers.CharField()
     author = serializers.CharField()
     score = serializers.FloatField(allow_null=True)
-    gateResult = serializers.CharField(source="gate_result")
+    gateResult = serializers.ChoiceField(GATE_RESULTS, source="gate_result")
     blockingCount = serializers.IntegerField(source="blocking_count")
     warningCount = serializers.IntegerField(source="warning_count")
     date = TimestampField(source="judged_at")
@@ -214,7 +229,7 @@ class OverviewSerializer(PlainSerializer):
     healthScore = serializers.IntegerField(allow_null=True)
     totalViolations = serializers.IntegerField()
     debtScoreAvg = serializers.FloatField(allow_null=True)
-    productionRisk = serializers.CharField(allow_null=True)
+    productionRisk = serializers.ChoiceField(PRODUCTION_RISKS, allow_null=True)
     categoryBreakdown = CategoryCountsSerializer()
     violationsTrend = TrendPointSerializer(many=True)
     recentPRs = PullRequestSerializer(many=True)
@@ -250,7 +265,7 @@ class TrendsSerializer(PlainSerializer):
 
 
 class RuntimeRisksSerializer(PlainSerializer):
-    productionRisk = serializers.CharField(allow_null=True)
+    productionRisk = serializers.ChoiceField(PRODUCTION_RISKS, allow_null=True)
     total = serializers.IntegerField()
     critical = serializers.IntegerField()
     warning = serializers.IntegerField()
@@ -260,7 +275,7 @@ class RuntimeRisksSerializer(PlainSerializer):
 
 class FirstScanSerializer(PlainSerializer):
     runId = serializers.CharField(source="run.pk", default=None, allow_null=True)
-    status = serializers.CharField(source="run.status", default=None, allow_null=True)
+    status = serializers.ChoiceField(RunStatus.choices, source="run.status", default=None, allow_null=True)
     commitSha = serializers.CharField(source="report.commit_sha", default=None, allow_null=True)
     startedAt = TimestampField(source="run.started_at", default=None, allow_null=True)
     finishedAt = TimestampField(source="run.finished_at", default=None, allow_null=True)
@@ -273,7 +288,9 @@ class FirstScanSerializer(PlainSerializer):
     healthScore = serializers.IntegerField(source="report.health_score", default=None, allow_null=True)
     totalViolations = serializers.IntegerField(source="report.total_violations", default=None, allow_null=True)
     debtScoreAvg = serializers.SerializerMethodField()
-    productionRisk = serializers.CharField(source="report.production_risk", default=None, allow_null=True)
+    productionRisk = serializers.ChoiceField(
+        PRODUCTION_RISKS, source="report.production_risk", default=None, allow_null=True
+    )
     categoryBreakdown = CategoryCountsSerializer(source="report.category_breakdown", default=None, allow_null=True)
     topHotspots = serializers.SerializerMethodField()
     topViolations = ViolationSerializer(many=True)
@@ -282,14 +299,15 @@ class FirstScanSerializer(PlainSerializer):
         report: ScanReport | None = baseline["report"]
         return round(report.debt_score, 1) if report else None
 
+    @extend_schema_field(HotspotSerializer(many=True))
     def get_topHotspots(self, baseline: dict[str, Any]) -> list[dict[str, Any]]:
         report: ScanReport | None = baseline["report"]
         return [*HotspotSerializer(report.top_hotspots, many=True).data] if report else []
 
 
 class ViolationQuerySerializer(serializers.Serializer):
-    category = ChoiceField([category.value for category in Category], required=False)
-    severity = ChoiceField([severity.value for severity in Severity], required=False)
+    category = ChoiceField(CATEGORIES, required=False)
+    severity = ChoiceField(SEVERITIES, required=False)
     module = TextField(required=False, allow_blank=True, max_length=200)
     file = TextField(required=False, allow_blank=True, max_length=1024)
     ruleId = TextField(required=False, allow_blank=True, max_length=64, source="rule_id")

@@ -5,12 +5,13 @@ from rest_framework import serializers
 from analysis.serializers import ViolationSerializer
 from config.api.fields import TextField
 from config.api.plain import PlainSerializer
+from credits.models import AI_OPERATIONS
 
 MOST_FILES = 100
 
 
 class OfferSerializer(PlainSerializer):
-    operation = serializers.CharField()
+    operation = serializers.ChoiceField(AI_OPERATIONS)
     credits = serializers.IntegerField(help_text="What it takes at least.")
     usable = serializers.BooleanField(source="is_usable", help_text="Set up, in the plan, and covered by the balance.")
 

@@ -6,9 +6,15 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from analysis.engine.gate_metrics import METRICS, OPERATORS
-from analysis.engine.model import Volume
 from analysis.engine.policy_file import FIELDS
-from analysis.serializers import NoticeSerializer, ViolationSerializer
+from analysis.serializers import (
+    CATEGORIES,
+    GATE_RESULTS,
+    SEVERITIES,
+    VOLUMES,
+    NoticeSerializer,
+    ViolationSerializer,
+)
 from analysis.services.backtests import MOST_PULL_REQUESTS
 from config.api.fields import TextField, TimestampField, timestamp
 
@@ -53,9 +59,7 @@ class PolicySerializer(serializers.Serializer):
     layers = LayerSerializer(many=True, required=False)
     gates = GatesSerializer(required=False)
     exceptions = ExceptionSerializer(many=True, required=False)
-    data_volumes = serializers.DictField(
-        child=serializers.ChoiceField([volume.value for volume in Volume]), required=False
-    )
+    data_volumes = serializers.DictField(child=serializers.ChoiceField(VOLUMES), required=False)
 
 
 class PolicyReadSerializer(PolicySerializer):
@@ -81,8 +85,14 @@ class PreviewTotalsSerializer(serializers.Serializer):
 
 class PreviewedPullRequestSerializer(serializers.Serializer):
     prNumber = serializers.IntegerField()
-    currentResult = serializers.CharField()
-    previewResult = serializers.CharField()
+    currentResult = serializers.ChoiceField(GATE_RESULTS)
+    previewResult = serializers.ChoiceField(GATE_RESULTS)
+
+
+class FiredGateSerializer(GateSerializer):
+    actual = serializers.FloatField(help_text="What was measured.")
+    action = serializers.ChoiceField(["block", "warn"])
+    message = serializers.CharField(help_text="The gate and the figure in words.")
 
 
 class AddedViolationSerializer(ViolationSerializer):
@@ -118,25 +128,21 @@ class BacktestRequestSerializer(serializers.Serializer):
         return min(limit, MOST_PULL_REQUESTS)
 
 
-class BacktestedGateSerializer(GateSerializer):
-    actual = serializers.FloatField()
-    action = serializers.ChoiceField(["block", "warn"])
-    message = serializers.CharField()
-
-
 class BacktestedPullRequestSerializer(serializers.Serializer):
     prNumber = serializers.IntegerField(allow_null=True, help_text="Null where the history does not tell it.")
     title = serializers.CharField()
     commitSha = serializers.CharField()
     mergedAt = TimestampField()
-    result = serializers.ChoiceField(["pass", "fail"])
-    currentResult = serializers.CharField(
-        allow_null=True, help_text="What the gate said while the pull request was open; null where it was not asked."
+    result = serializers.ChoiceField(GATE_RESULTS)
+    currentResult = serializers.ChoiceField(
+        GATE_RESULTS,
+        allow_null=True,
+        help_text="What the gate said while the pull request was open; null where it was not asked.",
     )
     score = serializers.FloatField()
     blockingCount = serializers.IntegerField()
     warningCount = serializers.IntegerField()
-    gates = BacktestedGateSerializer(many=True, help_text="Those that would have fired.")
+    gates = FiredGateSerializer(many=True, help_text="Those that would have fired.")
     violations = AddedViolationSerializer(many=True, help_text="The gravest that the gates object to, at most ten.")
 
 
@@ -164,8 +170,8 @@ class PackSerializer(serializers.Serializer):
 
 class PackRuleSerializer(serializers.Serializer):
     id = serializers.CharField()
-    category = serializers.CharField()
-    severity = serializers.CharField()
+    category = serializers.ChoiceField(CATEGORIES)
+    severity = serializers.ChoiceField(SEVERITIES)
     title = serializers.CharField()
 
 
@@ -188,7 +194,7 @@ class GraphNodeSerializer(serializers.Serializer):
     label = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not the serializer's label
     module = serializers.CharField()
     layer = serializers.CharField(allow_null=True)
-    type = serializers.CharField()
+    type = serializers.ChoiceField(["file"])
     violations = serializers.IntegerField()
     complexity = serializers.IntegerField()
     linesOfCode = serializers.IntegerField()
@@ -198,7 +204,7 @@ class GraphNodeSerializer(serializers.Serializer):
 class GraphEdgeSerializer(serializers.Serializer):
     source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not the field's source
     target = serializers.CharField()
-    type = serializers.CharField()
+    type = serializers.ChoiceField(["import"])
     isViolation = serializers.BooleanField()
     violationType = serializers.CharField(allow_null=True)
     message = serializers.CharField(allow_null=True)

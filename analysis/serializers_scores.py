@@ -7,7 +7,8 @@ from rest_framework import serializers
 from analysis.engine.score_change import Cause, Entry
 from analysis.models import Snapshot
 from analysis.selectors.score_history import ScoreChange
-from config.api.fields import BlankAsNullField
+from analysis.serializers import SEVERITIES
+from config.api.fields import BlankAsNullChoiceField, BlankAsNullField
 from config.api.plain import PlainSerializer
 
 
@@ -38,7 +39,7 @@ class ScoreEntrySerializer(PlainSerializer):
     debtScore = serializers.FloatField(source="debt_score")
     message = serializers.CharField()
     ruleId = BlankAsNullField(source="rule")
-    severity = BlankAsNullField()
+    severity = BlankAsNullChoiceField(SEVERITIES)
     file = BlankAsNullField()
     line = serializers.IntegerField(allow_null=True)
     violationId = serializers.CharField(source="fingerprint", allow_null=True)

@@ -4,29 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analysis.serializers import PullRequestSerializer
-
-
-class FiredGateSerializer(serializers.Serializer):
-    metric = serializers.CharField()
-    operator = serializers.CharField()
-    value = serializers.FloatField()
-    actual = serializers.FloatField()
-    action = serializers.CharField(help_text="block or warn")
-
-
-class JudgedFindingSerializer(serializers.Serializer):
-    ruleId = serializers.CharField()
-    category = serializers.CharField()
-    severity = serializers.CharField()
-    confidence = serializers.CharField()
-    file = serializers.CharField()
-    line = serializers.IntegerField()
-    function = serializers.CharField()
-    message = serializers.CharField()
-    suggestion = serializers.CharField()
-    debtPoints = serializers.FloatField()
-    gateAction = serializers.CharField()
+from analysis.serializers import GATE_RESULTS, PullRequestSerializer
+from analysis.serializers_policy import AddedViolationSerializer, FiredGateSerializer
+from config.api.fields import BlankAsNullChoiceField, TimestampField
 
 
 class UsedExceptionSerializer(serializers.Serializer):
@@ -44,9 +24,9 @@ class VerdictSerializer(serializers.Serializer):
     evaluated = serializers.BooleanField()
     metrics = serializers.DictField(child=serializers.FloatField())
     gates = FiredGateSerializer(many=True, help_text="Those that fired.")
-    introduced = JudgedFindingSerializer(many=True)
+    introduced = AddedViolationSerializer(many=True)
     introducedTotal = serializers.IntegerField()
-    resolved = JudgedFindingSerializer(many=True)
+    resolved = AddedViolationSerializer(many=True)
     resolvedTotal = serializers.IntegerField()
     exceptions = UsedExceptionSerializer(many=True)
     notes = serializers.ListField(child=serializers.CharField())
@@ -57,6 +37,8 @@ class VerdictSerializer(serializers.Serializer):
 
 
 class PullRequestDetailSerializer(PullRequestSerializer):
+    gateResult = BlankAsNullChoiceField(GATE_RESULTS, source="gate_result", help_text="Null before the first verdict.")
+    date = TimestampField(source="judged_at", allow_null=True, help_text="When it was judged; null before that.")
     headSha = serializers.CharField(source="head_sha")
     judgedSha = serializers.CharField(
         source="judged_sha", help_text="The commit that the verdict speaks of; empty after a change of the base branch."
@@ -69,4 +51,4 @@ class PullRequestDetailSerializer(PullRequestSerializer):
     def to_representation(self, pull_request: Any) -> dict[str, Any]:
         """Before the first verdict there is none."""
         shown: dict[str, Any] = super().to_representation(pull_request)
-        return shown | {"verdict": pull_request.verdict or None, "gateResult": pull_request.gate_result or None}
+        return shown | {"verdict": pull_request.verdict or None}

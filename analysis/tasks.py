@@ -8,6 +8,10 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.utils import timezone
 
+from config.background import begun, nudge_once
+
+PRUNE = "analysis.tasks.prune"
+
 
 @shared_task
 def scan_next() -> None:
@@ -72,10 +76,20 @@ def keep_workspace() -> None:
 
 @shared_task(soft_time_limit=1200, time_limit=1260, expires=3600)
 def prune() -> None:
-    """Every hour: let go what has had its time."""
+    """Every hour: let go what has had its time, turn by turn."""
     from analysis.services import retention
 
-    retention.prune_results(now=timezone.now())
+    begun(PRUNE)
+    if retention.prune_results(now=timezone.now()):
+        nudge_once(PRUNE)
+
+
+@shared_task(soft_time_limit=1200, time_limit=1260, expires=3600)
+def prune_days() -> None:
+    """Every day: let go the days that have had their time."""
+    from analysis.services import retention
+
+    retention.prune_days(today=timezone.now().date())
 
 
 @shared_task(soft_time_limit=80, time_limit=90)

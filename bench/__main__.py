@@ -22,7 +22,8 @@ RESULTS = CHECKOUT / "bench" / "results.md"
 # All limits together are twenty minutes.
 SECONDS = {
     "engine": 120,
-    "scan": 120,
+    "scan": 90,
+    "memory": 30,
     "connect": 90,
     "policy": 60,
     "backtest": 90,
@@ -64,6 +65,7 @@ def _measurements(repository: str) -> dict[str, list[str]]:
     return {
         "engine": [repository, "--lizard"],
         "scan": [repository],
+        "memory": [repository],
         "connect": [repository],
         "policy": [repository],
         "backtest": [repository, "--pulls", "20"],

@@ -13,14 +13,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from bench._memory import Memory, watching
 from bench._service import git, remote_of, running, wait_for
 from tests.providers.git_http import GitHttpServer
 
@@ -29,21 +28,6 @@ SETTLE_SECONDS = 3  # after its start, before the service counts as idle
 PUSHED_COMMITS = 20
 SCAN_SECONDS = 900
 CATEGORIES = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
-
-
-class Memory:
-    """The highest sum of anonymous memory that a tree of processes has had, in megabytes, asked ten times a second."""
-
-    def __init__(self, root: int) -> None:
-        self._root = root
-        self.peak = 0.0
-
-    def now(self) -> float:
-        return sum(map(_anonymous_kilobytes, _tree_of(self._root))) / 1024
-
-    def watch(self, done: threading.Event) -> None:
-        while not done.wait(0.1):
-            self.peak = max(self.peak, self.now())
 
 
 def main() -> int:
@@ -106,7 +90,7 @@ def _scanned(url: str, remote: Path, newest: str, memory: Memory) -> str:
     idle = memory.now()
     api = Api()
     api.sign_up()
-    with _watching(memory):
+    with watching(memory):
         started = time.monotonic()
         repository = api.post("/api/repos", api.wanted(url))["id"]
         first = api.get(f"/api/repos/{repository}/runs")["data"][0]["id"]
@@ -165,39 +149,6 @@ class Api:
     def _ask(self, request: urllib.request.Request) -> Any:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
-
-
-@contextmanager
-def _watching(memory: Memory) -> Iterator[None]:
-    done = threading.Event()
-    watcher = threading.Thread(target=memory.watch, args=(done,), daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
-
-
-def _tree_of(root: int) -> list[int]:
-    """The process and all that it started."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-    found = [root]
-    for process in found:
-        found += [child for child, parent in parents.items() if parent == process]
-    return found
-
-
-def _anonymous_kilobytes(process: int) -> float:
-    """Pages that several share count in parts."""
-    with suppress(OSError):
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss_Anon:"):
-                return float(line.split()[1])
-    return 0.0
 
 
 if __name__ == "__main__":

@@ -16,12 +16,13 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from analysis.engine.decoding import decode_all
 from analysis.engine.evaluate import evaluate, report_of
 from analysis.engine.evaluator import Evaluator
 from analysis.engine.extract import extract
 from analysis.engine.extract.dialects import dialect_of
 from analysis.engine.extract.text import normalise, reason_to_skip
-from analysis.engine.facts import FileFacts, decode, encode
+from analysis.engine.facts import FileFacts, encode
 from analysis.engine.history import History
 from analysis.engine.languages import PARSED, language_read
 from analysis.engine.policy import Policy
@@ -70,7 +71,7 @@ def main() -> None:
         report = evaluate(files=tree.with_facts(facts), history=history, policy=Policy(), today=today)
     stored = {key: encode(each) for key, each in facts.items()}
     with timed(timings, "warm"):
-        known = {key: decode(data) for key, data in stored.items()}
+        known = dict(decode_all(stored.items()))
         evaluate(files=tree.with_facts(known), history=history, policy=Policy(), today=today)
     lines, size = report.lines_of_code, sum(map(len, stored.values()))
     del known, stored, texts, report

@@ -8,9 +8,10 @@ from rest_framework import serializers
 from billing.models import BillingCycle, Payment, PaymentProvider, Plan, SubscriptionStatus
 from config.api.fields import ChoiceField, TextField, TimestampField
 from config.api.plain import PlainSerializer
+from organizations.models import PLAN_IDS
 
 CENT = Decimal("0.01")
-PAID_PLANS = ["solo", "pro", "team", "enterprise"]
+PAID_PLANS = PLAN_IDS[1:]
 
 
 class AmountField(serializers.FloatField):
@@ -37,7 +38,7 @@ class PlanFeaturesSerializer(PlainSerializer):
 
 
 class PlanSerializer(PlainSerializer):
-    id = serializers.CharField()
+    id = serializers.ChoiceField(PLAN_IDS)
     name = serializers.CharField()
     description = serializers.CharField()
     priceMonthly = AmountField(source="price_monthly")
@@ -53,7 +54,7 @@ class PlanSerializer(PlainSerializer):
 
 
 class SubscriptionSerializer(PlainSerializer):
-    planId = serializers.CharField(source="plan.pk")
+    planId = serializers.ChoiceField(PLAN_IDS, source="plan.pk")
     planName = serializers.CharField(source="plan.name")
     status = serializers.ChoiceField(choices=SubscriptionStatus.choices)
     provider = serializers.ChoiceField(choices=PaymentProvider.choices, allow_null=True)
@@ -77,7 +78,7 @@ class OrganizationBodySerializer(serializers.Serializer):
 class PlanChoiceSerializer(serializers.Serializer):
     orgId = TextField(source="organization_id", max_length=64)
     planId = ChoiceField(source="plan_id", choices=PAID_PLANS)
-    billingCycle = ChoiceField(source="cycle", choices=BillingCycle.values)
+    billingCycle = ChoiceField(source="cycle", choices=BillingCycle.choices)
 
 
 class CheckoutUrlSerializer(serializers.Serializer):
@@ -93,19 +94,19 @@ class PortalUrlSerializer(serializers.Serializer):
 
 
 class CancelledSerializer(serializers.Serializer):
-    status = serializers.CharField()
+    status = serializers.ChoiceField(SubscriptionStatus.choices)
     cancelAtPeriodEnd = serializers.BooleanField(source="cancel_at_period_end")
     currentPeriodEnd = TimestampField(source="current_period_end")
 
 
 class ReactivatedSerializer(serializers.Serializer):
-    status = serializers.CharField()
+    status = serializers.ChoiceField(SubscriptionStatus.choices)
     cancelAtPeriodEnd = serializers.BooleanField(source="cancel_at_period_end")
 
 
 class PlanMoveSerializer(serializers.Serializer):
-    previousPlan = serializers.CharField(source="previous.pk")
-    newPlan = serializers.CharField(source="new.pk")
+    previousPlan = serializers.ChoiceField(PLAN_IDS, source="previous.pk")
+    newPlan = serializers.ChoiceField(PLAN_IDS, source="new.pk")
     effectiveImmediately = serializers.BooleanField(source="is_immediate")
     proratedAmount = AmountField(source="figures.difference")
     approvalUrl = serializers.CharField(source="approval_url", required=False)
@@ -117,13 +118,13 @@ class PlanMoveSerializer(serializers.Serializer):
 
 
 class PlanPreviewSerializer(serializers.Serializer):
-    currentPlan = serializers.CharField(source="current.pk")
-    newPlan = serializers.CharField(source="new.pk")
+    currentPlan = serializers.ChoiceField(PLAN_IDS, source="current.pk")
+    newPlan = serializers.ChoiceField(PLAN_IDS, source="new.pk")
     currentPrice = AmountField(source="price")
     newPrice = AmountField(source="new_price")
     proratedCredit = AmountField(source="figures.credit")
     amountDue = AmountField(source="figures.due")
-    billingCycle = serializers.CharField(source="cycle")
+    billingCycle = serializers.ChoiceField(BillingCycle.choices, source="cycle")
 
 
 class InvoiceSerializer(PlainSerializer):
@@ -146,7 +147,7 @@ class UseSerializer(PlainSerializer):
 
 
 class PlanUsageSerializer(PlainSerializer):
-    planId = serializers.CharField(source="plan.pk")
+    planId = serializers.ChoiceField(PLAN_IDS, source="plan.pk")
     period = serializers.CharField()
     repos = UseSerializer()
     members = UseSerializer()
@@ -155,7 +156,7 @@ class PlanUsageSerializer(PlainSerializer):
 
 class CanUseSerializer(serializers.Serializer):
     allowed = serializers.BooleanField()
-    currentPlan = serializers.CharField()
+    currentPlan = serializers.ChoiceField(PLAN_IDS)
 
 
 class CurrentUseSerializer(PlainSerializer):
@@ -165,7 +166,7 @@ class CurrentUseSerializer(PlainSerializer):
 
 
 class EnforcementSerializer(PlainSerializer):
-    planId = serializers.CharField(source="plan.pk")
+    planId = serializers.ChoiceField(PLAN_IDS, source="plan.pk")
     planName = serializers.CharField(source="plan.name")
     features = serializers.DictField(child=serializers.BooleanField())
     limits = PlanLimitsSerializer(source="plan")

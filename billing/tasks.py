@@ -5,6 +5,11 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from config.background import nudge
+
+# A worker asks the providers for so long, then what came meanwhile has its turn: an event, a letter.
+TURN_SECONDS = 2.0
+
 
 @shared_task(soft_time_limit=60, time_limit=90)
 def carry_out_cancellation(order_id: str) -> None:
@@ -33,17 +38,21 @@ def renew_credits() -> None:
     renewals.renew_due_credits(now=timezone.now())
 
 
-@shared_task(soft_time_limit=3 * 3600, time_limit=3 * 3600 + 60, expires=3600)
-def reconcile() -> None:
-    """Every night: compare all subscriptions that are not over with their providers."""
+@shared_task(soft_time_limit=240, time_limit=270, expires=3600)
+def reconcile(after: str | None = None) -> None:
+    """Every night: compare all subscriptions that are not over with their providers, turn by turn."""
     from billing.services import reconciliation
 
-    reconciliation.reconcile()
+    outcome = reconciliation.reconcile(after=UUID(after) if after else None, seconds=TURN_SECONDS)
+    if outcome.cut_after:
+        nudge("billing.tasks.reconcile", str(outcome.cut_after))
 
 
-@shared_task(soft_time_limit=1800, time_limit=1860, expires=1800)
-def reconcile_overdue() -> None:
-    """Every hour: ask after the subscriptions whose period ended without a word."""
+@shared_task(soft_time_limit=240, time_limit=270, expires=1800)
+def reconcile_overdue(after: str | None = None) -> None:
+    """Every hour: ask after the subscriptions whose period ended without a word, turn by turn."""
     from billing.services import reconciliation
 
-    reconciliation.reconcile(only_overdue=True)
+    outcome = reconciliation.reconcile(only_overdue=True, after=UUID(after) if after else None, seconds=TURN_SECONDS)
+    if outcome.cut_after:
+        nudge("billing.tasks.reconcile_overdue", str(outcome.cut_after))

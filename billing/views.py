@@ -37,7 +37,7 @@ from organizations.access import organization_for
 from organizations.models import Organization, Role
 
 UNKNOWN = "There is no such organization among yours"
-NEEDS_OWNER = "This needs the role owner or above in the organization"
+NEEDS_OWNER = "This needs the role owner in the organization"
 NEEDS_ADMIN = "This needs the role admin or above in the organization"
 NOT_SET_UP = "This payment provider is not set up here"
 FAILED = "The provider did not answer; nothing was changed, try again"

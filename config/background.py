@@ -48,6 +48,14 @@ def begun(task: str) -> None:
         caches["hints"].delete(task)
 
 
+def drop_queue(name: str) -> None:
+    """Remove a queue to which nobody listens any more, with all that lies in it."""
+    with contextlib.suppress(OperationalError, OSError), app.connection_for_write() as connection:
+        queue = app.amqp.queues[name].bind(connection.default_channel)
+        queue.declare()  # a channel deletes the bindings that it knows of
+        queue.delete()
+
+
 def _queue_once(task: str) -> None:
     if time.monotonic() < _Broker.rests_until:
         return

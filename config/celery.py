@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init
+from celery.signals import setup_logging, worker_init
 
 from config import broker, stopping  # noqa: F401 - it hears the signals of the worker
 
@@ -19,6 +19,11 @@ broker.install()
 app = Celery("config", amqp=broker.Amqp)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def _log_as_everywhere(**_: Any) -> None:
+    """That somebody listens keeps Celery from putting a level of its own over LOG_LEVEL."""
 
 
 @worker_init.connect

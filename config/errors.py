@@ -45,6 +45,12 @@ class Conflict(Refusal):
     message = "The request conflicts with the present state"
 
 
+class OutOfDate(Refusal):
+    """The change was made from a state that is no longer the present one."""
+
+    message = "It was changed meanwhile; read it again"
+
+
 class ProviderFailed(Refusal):
     """Another company's service failed or did not answer in time; nothing was changed here."""
 

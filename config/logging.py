@@ -6,6 +6,7 @@ from typing import Any
 import structlog
 from structlog.typing import Processor
 
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -37,10 +38,12 @@ def logging_config(level: str) -> dict[str, Any]:
         },
         "filters": {"without path": {"()": WithoutPath}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-        "root": {"handlers": ["stderr"], "level": level.upper()},
+        "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Django logs each 4xx as a warning; our own request log has them already.
             "django.request": {"level": "ERROR", "filters": ["without path"]},
+            # Celery writes several lines about every task, and ours run every few seconds.
+            **{name: {"level": level if level in LEVELS[-2:] else "WARNING"} for name in ("celery", "kombu")},
             # Writes whole addresses, and those of providers may hold a code or a token.
             "httpx": {"level": "WARNING"},
         },

@@ -16,8 +16,9 @@ def new_id() -> uuid.UUID:
 
 
 def first_id_at(moment: datetime) -> uuid.UUID:
-    """The smallest id that can have been made at `moment`: rows made since then are one range of the primary key."""
-    return uuid.UUID(int=(round(moment.timestamp() * 1000) << 80) | (7 << 76) | (0b10 << 62))
+    """The smallest id that can have been made at `moment`: rows made since then are one range of the primary key.
+    Ids count from 1970; before that none was made."""
+    return uuid.UUID(int=(max(0, round(moment.timestamp() * 1000)) << 80) | (7 << 76) | (0b10 << 62))
 
 
 class DocumentDecoder(json.JSONDecoder):

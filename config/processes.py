@@ -64,7 +64,7 @@ def _worker(name: str, queues: str, *flags: str) -> list[str]:
     concurrency = str(settings.WORKER_CONCURRENCY)
     return [
         *(sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queues),
-        *("-P", "prefork", "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "warning", *flags),
+        *("-P", "prefork", "-c", concurrency, "--without-gossip", "--without-mingle", *flags),
     ]
 
 

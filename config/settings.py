@@ -7,35 +7,34 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from celery.schedules import crontab
 from corsheaders.defaults import default_headers
 from django.templatetags.static import static
-from environ import Env
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config import env
-from config.logging import configure_structlog, logging_config
+from config.logging import LEVELS, configure_structlog, logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env.read_dotenv(BASE_DIR / ".env")
-VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+VAR_DIR = env.folder("VAR_DIR", BASE_DIR / "var")
 
 # Addresses and secrets
 DEBUG = env.boolean("DEBUG", False)
 SECRET_KEY = env.secret_key(VAR_DIR / "secret-key")
-PORT = env.integer("PORT", 8000, at_least=1)
+PORT = env.integer("PORT", 8000, at_least=1, at_most=65535)
 WEB_HOST = env.text("WEB_HOST", "127.0.0.1")
 CORES = os.cpu_count() or 1
 WEB_WORKERS = env.integer("WEB_WORKERS", CORES, at_least=1)
 WORKER_CONCURRENCY = env.integer("WORKER_CONCURRENCY", CORES, at_least=1)
-BASE_URL = env.text("BASE_URL", f"http://127.0.0.1:{PORT}/v1").rstrip("/")
-APP_URL = env.text("APP_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
+BASE_URL = env.address("BASE_URL", f"http://127.0.0.1:{PORT}/v1")
+APP_URL = env.address("APP_URL", f"http://127.0.0.1:{PORT}")
 ALLOWED_HOSTS = [*env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"), urlsplit(BASE_URL).hostname or ""]
 SERVED_OVER_TLS = BASE_URL.startswith("https:")
 
 # Logs and metrics
-LOGGING = logging_config(env.text("LOG_LEVEL", "INFO"))
+LOGGING = logging_config(env.choice("LOG_LEVEL", "INFO", among=LEVELS))
 configure_structlog()
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 METRICS_DIR = VAR_DIR / "metrics"
@@ -77,8 +76,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.ProtectiveHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.middleware.http.ConditionalGetMiddleware",
     "config.middleware.RateLimitHeadersMiddleware",
+    "config.api.conditional.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -107,7 +106,7 @@ APPEND_SLASH = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Database: SQLite in WAL without set-up, PostgreSQL by DATABASE_URL
-DATABASES = {"default": Env.db_url_config(env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}"))}
+DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
 ON_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 if ON_SQLITE:
@@ -122,16 +121,20 @@ if ON_SQLITE:
 else:
     DATABASES["default"]["ENGINE"] = "config.postgresql"
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # What the address asks for goes first: `sslmode=require` must not be lost.
+    asked = DATABASES["default"].get("OPTIONS", {})
+    limits = "-c lock_timeout=10s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 5,
-        "options": "-c lock_timeout=10s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s",
         # A query that comes again is prepared once for its connection: to plan it takes longer than to run it.
         "server_side_binding": True,
         "prepare_threshold": 5,
+        **asked,
+        "options": f"{limits} {asked.get('options', '')}".rstrip(),
     }
 
 # Cache and broker: embedded without set-up, Redis by REDIS_URL
-REDIS_URL = env.text("REDIS_URL")
+REDIS_URL = env.redis("REDIS_URL")
 if REDIS_URL:
     CACHES: dict[str, dict[str, Any]] = {
         "default": {
@@ -196,12 +199,16 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# A process that starts slowly on a busy machine would be killed at work after four seconds, the default.
+CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for as long as the broker is away
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
+# What comes once an hour or a day has its minute: counted from the start of a worker it would never come where workers
+# are replaced every day, with folders of their own.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
     "accounts-send-due-letters": {"task": "accounts.tasks.send_due_letters", "schedule": timedelta(seconds=30)},
     "webhooks-sweep": {
@@ -209,14 +216,15 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "schedule": timedelta(seconds=10),
         "options": {"expires": 10},
     },
-    "webhooks-forget": {"task": "webhooks.tasks.forget_events", "schedule": timedelta(hours=1)},
-    "analysis-prune": {"task": "analysis.tasks.prune", "schedule": timedelta(hours=1)},
-    "organizations-prune": {"task": "organizations.tasks.prune", "schedule": timedelta(hours=1)},
-    "credits-prune": {"task": "credits.tasks.prune", "schedule": timedelta(hours=1)},
+    "webhooks-forget": {"task": "webhooks.tasks.forget_events", "schedule": crontab(minute=7)},
+    "analysis-prune": {"task": "analysis.tasks.prune", "schedule": crontab(minute=17)},
+    "analysis-prune-days": {"task": "analysis.tasks.prune_days", "schedule": crontab(hour=3, minute=12)},
+    "organizations-prune": {"task": "organizations.tasks.prune", "schedule": crontab(minute=27)},
+    "credits-prune": {"task": "credits.tasks.prune", "schedule": crontab(minute=32)},
     "billing-sweep-cancellations": {"task": "billing.tasks.sweep_cancellations", "schedule": timedelta(minutes=5)},
     "billing-renew-credits": {"task": "billing.tasks.renew_credits", "schedule": timedelta(minutes=1)},
-    "billing-reconcile": {"task": "billing.tasks.reconcile", "schedule": timedelta(days=1)},
-    "billing-reconcile-overdue": {"task": "billing.tasks.reconcile_overdue", "schedule": timedelta(hours=1)},
+    "billing-reconcile": {"task": "billing.tasks.reconcile", "schedule": crontab(hour=2, minute=42)},
+    "billing-reconcile-overdue": {"task": "billing.tasks.reconcile_overdue", "schedule": crontab(minute=52)},
     "credits-lapse-reservations": {"task": "credits.tasks.lapse_reservations", "schedule": timedelta(minutes=1)},
     "organizations-settle-due-farewells": {
         "task": "organizations.tasks.settle_due_farewells",
@@ -226,8 +234,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
         "task": "organizations.tasks.expire_invitations",
         "schedule": timedelta(minutes=10),
     },
-    "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": timedelta(hours=1)},
-    "analysis-review-exceptions": {"task": "analysis.tasks.review_exceptions", "schedule": timedelta(hours=1)},
+    "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": crontab(minute=37)},
+    "analysis-review-exceptions": {"task": "analysis.tasks.review_exceptions", "schedule": crontab(minute=2)},
     "analysis-sweep-runs": {
         "task": "analysis.tasks.sweep_runs",
         "schedule": timedelta(seconds=10),
@@ -256,8 +264,9 @@ CELERY_TASK_ROUTES = {
 }
 
 # How long rows stay, and what from. Ledger, payments and what is open stay for good (docs/scaling.md).
+MOST_DAYS = 36_500
 RETENTION = {
-    name: timedelta(days=env.integer(f"KEEP_{name.upper()}_DAYS", days, at_least=1))
+    name: timedelta(days=env.integer(f"KEEP_{name.upper()}_DAYS", days, at_least=1, at_most=MOST_DAYS))
     for name, days in {
         "webhook_bodies": 30,  # since the event was worked off
         "webhook_events": 90,
@@ -306,7 +315,7 @@ SILENCED_SYSTEM_CHECKS = [
 APP_ORIGIN = "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))
 CORS_ALLOWED_ORIGINS = env.words("CORS_ALLOWED_ORIGINS", APP_ORIGIN)
 CORS_URLS_REGEX = r"^/v1/.*$"
-CORS_ALLOW_HEADERS = [*default_headers, "if-none-match", "x-request-id"]
+CORS_ALLOW_HEADERS = [*default_headers, "if-match", "if-none-match", "x-request-id"]
 CORS_EXPOSE_HEADERS = [
     "ETag",
     "RateLimit-Limit",
@@ -347,15 +356,15 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 EMAIL_FROM = env.text("EMAIL_FROM", "Technical Debt <no-reply@localhost>")
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = EMAIL_FROM
 EMAIL_TIMEOUT = 10
-EMAIL_URL = env.text("EMAIL_URL")
-if EMAIL_URL:
-    globals().update(Env.email_url_config(EMAIL_URL))
+MAIL_SERVER = env.mail("EMAIL_URL")
+if MAIL_SERVER:
+    globals().update(MAIL_SERVER)
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     EMAIL_FILE_PATH = VAR_DIR / "mail"
 
 # Analysis
-WORKSPACE_DIR = Path(env.text("WORKSPACE_DIR", str(VAR_DIR / "workspace"))).resolve()
+WORKSPACE_DIR = env.folder("WORKSPACE_DIR", VAR_DIR / "workspace")
 # Whoever works in this folder is one machine to the others.
 WORKSPACE_ID = env.identity(WORKSPACE_DIR / "id")
 # A scan with more to parse than this asks other machines for help.
@@ -378,37 +387,38 @@ RUN_SLOTS = env.integer("RUN_SLOTS", 2 * WORKER_CONCURRENCY, at_least=1)
 # How often a code host is asked for the open pull requests of each repository, to find what no event told.
 PULL_REQUEST_POLL_INTERVAL = timedelta(seconds=env.integer("PULL_REQUEST_POLL_SECONDS", 300, at_least=10))
 # Days of history that the first scan fills with one snapshot a day; 0 means the whole history.
-HISTORY_DAYS = env.integer("HISTORY_DAYS", 90)
+HISTORY_DAYS = env.integer("HISTORY_DAYS", 90, at_most=MOST_DAYS)
 
 # Providers: each is off until its variables are set
-CARDPAY_API_URL = env.text("CARDPAY_API_URL")
+SOLD = [f"{plan}_{cycle}" for plan in ("solo", "pro", "team", "enterprise") for cycle in ("monthly", "annual")]
+CARDPAY_API_URL = env.address("CARDPAY_API_URL")
 CARDPAY_SECRET_KEY = env.text("CARDPAY_SECRET_KEY")
 CARDPAY_WEBHOOK_SECRETS = env.words("CARDPAY_WEBHOOK_SECRET")
 CARDPAY_WEBHOOK_TOLERANCE_SECONDS = env.integer("CARDPAY_WEBHOOK_TOLERANCE_SECONDS", 300, at_least=1)
-CARDPAY_PRICES = env.mapping("CARDPAY_PRICES")
-WALLETPAY_API_URL = env.text("WALLETPAY_API_URL")
+CARDPAY_PRICES = env.price_ids("CARDPAY_PRICES", sold=SOLD)
+WALLETPAY_API_URL = env.address("WALLETPAY_API_URL")
 WALLETPAY_CLIENT_ID = env.text("WALLETPAY_CLIENT_ID")
 WALLETPAY_CLIENT_SECRET = env.text("WALLETPAY_CLIENT_SECRET")
 WALLETPAY_WEBHOOK_ID = env.text("WALLETPAY_WEBHOOK_ID")
-WALLETPAY_PLANS = env.mapping("WALLETPAY_PLANS")
+WALLETPAY_PLANS = env.price_ids("WALLETPAY_PLANS", sold=SOLD)
 # The header that makes a call safe to repeat: the neutral name, and what the provider itself calls it. Both are sent.
 WALLETPAY_KEY_HEADERS = ["Walletpay-Request-Id", "PayPal-Request-Id"]
-CODEHOST1_URL = env.text("CODEHOST1_URL")
-CODEHOST1_API_URL = env.text("CODEHOST1_API_URL")
+CODEHOST1_URL = env.address("CODEHOST1_URL")
+CODEHOST1_API_URL = env.address("CODEHOST1_API_URL")
 CODEHOST1_CLIENT_ID = env.text("CODEHOST1_CLIENT_ID")
 CODEHOST1_CLIENT_SECRET = env.text("CODEHOST1_CLIENT_SECRET")
 CODEHOST1_SCOPES = env.words("CODEHOST1_SCOPES", "read:user,user:email")
 CODEHOST1_APP_ID = env.text("CODEHOST1_APP_ID")
 CODEHOST1_PRIVATE_KEY = env.text("CODEHOST1_PRIVATE_KEY")
 CODEHOST1_WEBHOOK_SECRET = env.text("CODEHOST1_WEBHOOK_SECRET")
-CODEHOST2_URL = env.text("CODEHOST2_URL")
-CODEHOST2_API_URL = env.text("CODEHOST2_API_URL")
+CODEHOST2_URL = env.address("CODEHOST2_URL")
+CODEHOST2_API_URL = env.address("CODEHOST2_API_URL")
 CODEHOST2_TOKEN = env.text("CODEHOST2_TOKEN")
 CODEHOST2_WEBHOOK_TOKEN = env.text("CODEHOST2_WEBHOOK_TOKEN")
-IDP2_ISSUER = env.text("IDP2_ISSUER")
+IDP2_ISSUER = env.address("IDP2_ISSUER")
 IDP2_CLIENT_ID = env.text("IDP2_CLIENT_ID")
 IDP2_CLIENT_SECRET = env.text("IDP2_CLIENT_SECRET")
-AI_BASE_URL = env.text("AI_BASE_URL")
+AI_BASE_URL = env.address("AI_BASE_URL")
 AI_API_KEY = env.text("AI_API_KEY")
 AI_MODEL = env.text("AI_MODEL")
 AI_TIMEOUT_SECONDS = env.integer("AI_TIMEOUT_SECONDS", 60, at_least=1)
@@ -468,7 +478,10 @@ UNFOLD = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Technical-debt analysis",
-    "DESCRIPTION": "Scans git repositories for technical debt and serves the results.",
+    "DESCRIPTION": "Scans git repositories for technical debt and serves the results.\n\n"
+    "Reads carry an `ETag`: sent back as `If-None-Match` it is answered with 304 and no body while nothing has "
+    "changed. Every counted answer says in `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` "
+    "(seconds) where the caller stands; 429 adds `Retry-After`.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -487,6 +500,21 @@ SPECTACULAR_SETTINGS = {
         "CreditOperation": "credits.models.Operation",
         "CreditEntryType": "credits.models.EntryType",
         "Platform": "analysis.models.Platform",
+        "PlanId": "organizations.models.PLAN_IDS",
+        "PaidPlanId": "billing.serializers.PAID_PLANS",
+        "InvitationStatus": "organizations.models.InvitationStatus",
+        "AccountProvider": "accounts.models.SignInProvider",
+        "AiOperation": "credits.models.AI_OPERATIONS",
+        "RunKind": "analysis.models.RunKind",
+        "RunStatus": "analysis.models.RunStatus",
+        "ViolationCategory": "analysis.serializers.CATEGORIES",
+        "Severity": "analysis.serializers.SEVERITIES",
+        "Confidence": "analysis.serializers.CONFIDENCES",
+        "ViolationSource": "analysis.models.ViolationSource",
+        "GateAction": "analysis.serializers.GATE_ACTIONS",
+        "GateResult": "analysis.serializers.GATE_RESULTS",
+        "TableVolume": "analysis.serializers.VOLUMES",
+        "ProductionRisk": "analysis.serializers.PRODUCTION_RISKS",
     },
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "GET_LIB_DOC_EXCLUDES": "config.api.schema.documented_elsewhere",

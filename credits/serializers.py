@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from config.api.fields import TimestampField
 from config.api.plain import PlainSerializer
-from credits.models import EntryType, Operation
+from credits.models import AI_OPERATIONS, EntryType, Operation
 
 UNLIMITED = -1
 
@@ -43,7 +43,7 @@ class CreditTransactionsSerializer(serializers.Serializer):
 
 
 class OperationUsageSerializer(PlainSerializer):
-    operation = serializers.CharField()
+    operation = serializers.ChoiceField(AI_OPERATIONS)
     creditsUsed = serializers.IntegerField(source="used")
     count = serializers.IntegerField()
 

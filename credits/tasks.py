@@ -3,6 +3,10 @@
 from celery import shared_task
 from django.utils import timezone
 
+from config.background import begun, nudge_once
+
+PRUNE = "credits.tasks.prune"
+
 
 @shared_task(soft_time_limit=60, time_limit=90, expires=60)
 def lapse_reservations() -> None:
@@ -14,7 +18,9 @@ def lapse_reservations() -> None:
 
 @shared_task(soft_time_limit=240, time_limit=300, expires=3600)
 def prune() -> None:
-    """Every hour: let go of reservations that ended long ago. The ledger itself stays."""
+    """Every hour: let go of reservations that ended long ago, turn by turn. The ledger itself stays."""
     from credits import services
 
-    services.prune_reservations(now=timezone.now())
+    begun(PRUNE)
+    if services.prune_reservations(now=timezone.now()):
+        nudge_once(PRUNE)

@@ -45,7 +45,8 @@ def membership_for(user: User, organization_id: str, *, at_least: Role = Role.ME
 def require_role(role: Role, at_least: Role) -> None:
     """NotAllowed when a role is below the one that is needed."""
     if role.rank < at_least.rank:
-        raise NotAllowed(f"This needs the role {at_least} or above in the organization")
+        above = "" if at_least is Role.OWNER else " or above"
+        raise NotAllowed(f"This needs the role {at_least}{above} in the organization")
 
 
 def member_in(organization: Organization, user_id: str) -> Membership:

@@ -95,6 +95,12 @@ def require_room_for_organization(user: User) -> None:
     _require_room(best, "max_orgs", len(plans))
 
 
+def offer_of_credits(organization: Organization) -> str:
+    """`; the plan Team grants more`, to end a refusal with; nothing where no plan does."""
+    better = _plan_above("ai_credits_per_month", organization.plan.ai_credits_per_month)
+    return f"; the plan {better.name} grants more" if better else ""
+
+
 # What a limit counts: one of them, several of them.
 NOUNS = {
     "max_members": ("member", "members"),
@@ -107,10 +113,15 @@ def _require_room(plan: Any, column: str, taken: int) -> None:
     limit = getattr(plan, column)
     if taken < _reach(limit):
         return
-    better = _plans().filter(Q(**{column: UNLIMITED}) | Q(**{f"{column}__gt": taken})).first()
+    better = _plan_above(column, taken)
     offer = f"; the plan {better.name} allows more" if better else ""
     one, several = NOUNS[column]
     raise NoRoom(f"The plan {plan.name} is full: it allows {limit} {one if limit == 1 else several}{offer}")
+
+
+def _plan_above(column: str, number: int) -> Any:
+    """The cheapest plan whose limit is above a number; None when no plan has more."""
+    return _plans().filter(Q(**{column: UNLIMITED}) | Q(**{f"{column}__gt": number})).first()
 
 
 def _reach(limit: int) -> float:

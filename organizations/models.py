@@ -40,6 +40,9 @@ class Role(models.TextChoices):
 # What may be given to someone; ownership is only ever transferred.
 GRANTABLE_ROLES = [Role.ADMIN.value, Role.MEMBER.value]
 
+# The plans there are, the smallest first. Staff change what they hold and cost, never which there are.
+PLAN_IDS = ["free", "solo", "pro", "team", "enterprise"]
+
 
 class ComputedKey(models.GeneratedField):
     """A computed column that a foreign key may point to.

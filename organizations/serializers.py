@@ -7,7 +7,7 @@ from rest_framework import serializers
 from accounts.serializers import EmailField
 from config.api.fields import ChoiceField, NameField, TextField, TimestampField
 from config.api.plain import PlainSerializer
-from organizations.models import GRANTABLE_ROLES, Role
+from organizations.models import GRANTABLE_ROLES, PLAN_IDS, InvitationStatus, Role
 from organizations.services.organizations import SLUG
 
 
@@ -36,7 +36,7 @@ class NewOrganizationSerializer(serializers.Serializer):
     name = serializers.CharField()
     slug = serializers.CharField()
     ownerId = serializers.CharField(source="owner.user_id")
-    planId = serializers.CharField(source="plan_id")
+    planId = serializers.ChoiceField(PLAN_IDS, source="plan_id")
     createdAt = TimestampField(source="created_at")
 
 
@@ -45,7 +45,7 @@ class OrganizationListItemSerializer(PlainSerializer):
     name = serializers.CharField()
     slug = serializers.CharField()
     role = serializers.ChoiceField(choices=Role.choices)
-    planId = serializers.CharField(source="plan_id")
+    planId = serializers.ChoiceField(PLAN_IDS, source="plan_id")
     memberCount = serializers.IntegerField(source="member_count")
     repoCount = serializers.IntegerField(source="repo_count")
 
@@ -55,7 +55,7 @@ class OrganizationSerializer(PlainSerializer):
     name = serializers.CharField()
     slug = serializers.CharField()
     ownerId = serializers.CharField(source="owner.user_id")
-    planId = serializers.CharField(source="plan_id")
+    planId = serializers.ChoiceField(PLAN_IDS, source="plan_id")
     memberCount = serializers.IntegerField(source="member_count")
     repoCount = serializers.IntegerField(source="repo_count")
     createdAt = TimestampField(source="created_at")
@@ -83,7 +83,7 @@ class InvitationSerializer(PlainSerializer):
     id = serializers.CharField()
     email = serializers.EmailField()
     role = serializers.ChoiceField(choices=GRANTABLE_ROLES)
-    status = serializers.CharField()
+    status = serializers.ChoiceField(InvitationStatus.choices)
     expiresAt = TimestampField(source="expires_at")
     createdAt = TimestampField(source="created_at")
 

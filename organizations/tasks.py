@@ -5,6 +5,10 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from config.background import begun, nudge_once
+
+PRUNE = "organizations.tasks.prune"
+
 
 @shared_task(soft_time_limit=300, time_limit=330)
 def settle_farewell(farewell_id: str) -> None:
@@ -33,7 +37,9 @@ def expire_invitations() -> None:
 
 @shared_task(soft_time_limit=240, time_limit=300, expires=3600)
 def prune() -> None:
-    """Every hour: let go of audit lines and ended invitations that have had their time."""
+    """Every hour: let go of audit lines and ended invitations that have had their time, turn by turn."""
     from organizations import retention
 
-    retention.prune(now=timezone.now())
+    begun(PRUNE)
+    if retention.prune(now=timezone.now()):
+        nudge_once(PRUNE)

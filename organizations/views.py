@@ -30,7 +30,7 @@ from organizations.serializers import (
 UNKNOWN = "There is no such organization among yours"
 UNKNOWN_MEMBER = "There is no such member in this organization"
 NEEDS_ADMIN = "This needs the role admin or above in the organization"
-NEEDS_OWNER = "This needs the role owner or above in the organization"
+NEEDS_OWNER = "This needs the role owner in the organization"
 OWNER_STAYS = services.members.OwnerStays.message
 
 

@@ -23,7 +23,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils import timezone
 
 from config.background import begun, nudge_once
-from config.pruning import in_batches, prune
+from config.pruning import in_batches, prune, take_turns
 from webhooks.models import FINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
@@ -272,16 +272,19 @@ def replay(*, ids: Iterable[UUID]) -> int:
     return woken
 
 
-def forget(*, now: datetime) -> None:
-    """Drop the bodies of events that ended a while ago, and events that ended longer ago (RETENTION)."""
+def forget(*, now: datetime) -> bool:
+    """Drop the bodies of events that ended a while ago, and events that ended longer ago (RETENTION). Whether more can
+    go."""
     finished = WebhookEvent.objects.filter(state__in=FINISHED)
-    prune(finished.filter(finished_at__lt=now - settings.RETENTION["webhook_events"]), by="finished_at")
+    old = finished.filter(finished_at__lt=now - settings.RETENTION["webhook_events"])
     with_body = finished.filter(~Q(body=b""), finished_at__lt=now - settings.RETENTION["webhook_bodies"])
 
     def empty(keys: Sequence[UUID]) -> int:
         return WebhookEvent.objects.filter(pk__in=keys).update(body=b"")
 
-    in_batches(with_body, empty, by="finished_at")
+    return take_turns(
+        events=lambda: prune(old, by="finished_at"), bodies=lambda: in_batches(with_body, empty, by="finished_at")
+    )
 
 
 def backlog() -> Backlog:

@@ -90,10 +90,10 @@ class CallGraph:
     def _handed_on(self, called: Iterable[Callee]) -> Iterator[Callee]:
         """What these functions call, where they do nothing else: `return s.store.List(ctx)`."""
         for _ in range(LEVELS):
-            called = [target for each in called if self._only_calls(each) for target in self._called(each)]
+            called = [target for each in called if self.only_calls(each) for target in self._called(each)]
             yield from called
 
-    def _only_calls(self, callee: Callee) -> bool:
+    def only_calls(self, callee: Callee) -> bool:
         """Whether the function does nothing but call another one. In Go it may tell more of its failure."""
         facts = self._files[callee.path]
         function = facts.functions[callee.position]

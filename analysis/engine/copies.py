@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from zlib import crc32
 
 from analysis.engine.facts import RENAMED, FileFacts
@@ -27,6 +27,8 @@ _FAMILIES = {"python": 1, "javascript": 2, "typescript": 2, "tsx": 2, "java": 3,
 
 
 Numbers: TypeAlias = "array[int]"
+_Lines: TypeAlias = tuple[str, int, int]  # path, first and last line
+T = TypeVar("T")
 
 
 class Copy(NamedTuple):
@@ -66,15 +68,38 @@ class _File:
     shapes: list[tuple[int, int, int]] = field(default_factory=list)  # the same without names
 
 
+class _ByKey(Generic[T]):
+    """What bears which key. Most bear one alone, and a set for each would take ten times the memory."""
+
+    def __init__(self) -> None:
+        self._alone: dict[int, T] = {}
+        self.shared: dict[int, set[T]] = {}
+
+    def add(self, key: int, each: T) -> None:
+        if key in self.shared:
+            self.shared[key].add(each)
+        elif key in self._alone:
+            self.shared[key] = {self._alone.pop(key), each}
+        else:
+            self._alone[key] = each
+
+    def remove(self, key: int, each: T) -> None:
+        if key in self._alone:
+            del self._alone[key]
+            return
+        self.shared[key].discard(each)
+        if len(self.shared[key]) == 1:
+            self._alone[key] = self.shared.pop(key).pop()
+
+
 class Copies:
     """The copies among the files that it was last shown. Files that stay the same are read once."""
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
-        self._places: dict[int, set[_Place]] = {}
-        self._bodies: dict[int, set[tuple[str, int, int]]] = {}
-        self._shapes: dict[int, set[tuple[str, int, int]]] = {}
-        self._shared: set[int] = set()
+        self._places: _ByKey[_Place] = _ByKey()
+        self._bodies: _ByKey[_Lines] = _ByKey()
+        self._shapes: _ByKey[_Lines] = _ByKey()
         self._copies: list[Copy] = []
 
     def among(self, files: Mapping[str, FileFacts]) -> list[Copy]:
@@ -87,33 +112,31 @@ class Copies:
             self._add(path, files[path])
         if gone or come:
             blocks = list(self._blocks())
-            functions = [*_whole(self._bodies, is_renamed=False), *_whole(self._shapes, is_renamed=True)]
+            functions = [
+                *_whole(self._bodies.shared, is_renamed=False),
+                *_whole(self._shapes.shared, is_renamed=True),
+            ]
             self._copies = sorted([*blocks, *_beside(blocks, functions)])
         return self._copies
 
     def _add(self, path: str, facts: FileFacts) -> None:
         file = self._files[path] = _read(path, facts)
         for key, place in file.places:
-            known = self._places.setdefault(key, set())
-            known.add(place)
-            if len(known) == 2:
-                self._shared.add(key)
+            self._places.add(key, place)
         for held, functions in ((self._bodies, file.bodies), (self._shapes, file.shapes)):
             for key, first, last in functions:
-                held.setdefault(key, set()).add((path, first, last))
+                held.add(key, (path, first, last))
 
     def _remove(self, path: str) -> None:
         file = self._files.pop(path)
         for key, place in file.places:
-            self._places[key].discard(place)
-            if len(self._places[key]) < 2:
-                self._shared.discard(key)
+            self._places.remove(key, place)
         for held, functions in ((self._bodies, file.bodies), (self._shapes, file.shapes)):
             for key, first, last in functions:
-                held[key].discard((path, first, last))
+                held.remove(key, (path, first, last))
 
     def _blocks(self) -> Iterator[Copy]:
-        places = {key: sorted(self._places[key]) for key in self._shared if len(self._places[key]) <= MOST_COPIES}
+        places = {key: sorted(shared) for key, shared in self._places.shared.items() if len(shared) <= MOST_COPIES}
         covered: dict[tuple[str, int], int] = {}  # per function the row up to which copies are known
         ordered = sorted((place, key) for key, shared in places.items() for place in shared)
         for place, key in ordered:
@@ -158,10 +181,10 @@ class Copies:
         return Copy(place.path, first, last, found.other.path, there[found.twin], places, False, False, identity)
 
 
-def _whole(functions: Mapping[int, set[tuple[str, int, int]]], *, is_renamed: bool) -> Iterator[Copy]:
+def _whole(functions: Mapping[int, set[_Lines]], *, is_renamed: bool) -> Iterator[Copy]:
     """The second and further functions of each key."""
     for key, places in functions.items():
-        if 2 <= len(places) <= MOST_COPIES:
+        if len(places) <= MOST_COPIES:
             (path, line, _), *copies = sorted(places)
             for each in copies:
                 yield Copy(*each, path, line, len(places), True, is_renamed, f"{key:x}")

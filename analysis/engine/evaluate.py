@@ -53,7 +53,7 @@ def report_of(evaluator: Evaluator) -> Report:
         *failure_notes(failed),
         *expiry_notes(evaluator.policy.exemptions, codebase.today),
         *unreasoned_notes(codebase.files),
-        *unused_notes(evaluator.policy, codebase),
+        *unused_notes(evaluator.policy, codebase, evaluator.book.rules),
     )
     return Report(
         findings=ordered(findings),

@@ -54,7 +54,7 @@ class Parameter(msgspec.Struct, array_like=True, frozen=True, gc=False):
     keyword_only: bool = False
 
 
-class Function(msgspec.Struct, array_like=True, frozen=True):
+class Function(msgspec.Struct, array_like=True, frozen=True, gc=False):
     name: str  # qualified inside the file: `OrderService.close`, `outer.inner`, `module`
     line: int  # of the name in the header
     end_line: int
@@ -73,7 +73,7 @@ class Function(msgspec.Struct, array_like=True, frozen=True):
     handed: tuple[str, ...] = ()  # Go: what may be methods that it gives to others to call, `h.svc.Close`
 
 
-class Class(msgspec.Struct, array_like=True, frozen=True):
+class Class(msgspec.Struct, array_like=True, frozen=True, gc=False):
     name: str
     line: int
     end_line: int
@@ -89,7 +89,7 @@ class Class(msgspec.Struct, array_like=True, frozen=True):
     methods: tuple[tuple[str, int], ...] = ()  # Go: those that an interface asks for, with the number of parameters
 
 
-class Import(msgspec.Struct, array_like=True, frozen=True):
+class Import(msgspec.Struct, array_like=True, frozen=True, gc=False):
     target: str  # as written: `a.b`, `./x`, `java.util.List`, `github.com/x/y`
     line: int
     names: tuple[str, ...] = ()  # imported names; `*` for all; empty when the module itself is imported
@@ -106,7 +106,7 @@ class LoopCall(msgspec.Struct, array_like=True, frozen=True, gc=False):
     anchor: str = ""
 
 
-class Loop(msgspec.Struct, array_like=True, frozen=True):
+class Loop(msgspec.Struct, array_like=True, frozen=True, gc=False):
     function: int
     line: int
     end_line: int
@@ -129,7 +129,7 @@ RELATED = "related"  # the ORM of a query whose model is a relation of an object
 DJANGO = frozenset({"django", RELATED})
 
 
-class Query(msgspec.Struct, array_like=True, frozen=True):
+class Query(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """One ORM chain or SQL text in the shape of rules.md 1.5.2. `terminal` is empty while the chain is lazy."""
 
     function: int
@@ -185,7 +185,7 @@ class Relation(msgspec.Struct, array_like=True, frozen=True, gc=False):
 COMPUTED = "()"  # `name()` of `searchable`: what a function makes of the name can be looked up
 
 
-class Model(msgspec.Struct, array_like=True, frozen=True):
+class Model(msgspec.Struct, array_like=True, frozen=True, gc=False):
     orm: str  # as in Query, or `ddl` for CREATE TABLE
     name: str
     table: str  # empty: derived by the ORM's naming rule in `models`
@@ -202,7 +202,7 @@ class Model(msgspec.Struct, array_like=True, frozen=True):
     known_as: str = ""  # JavaScript: the constant that holds the model, where it is called otherwise: `OrderModel`
 
 
-class Access(msgspec.Struct, array_like=True, frozen=True):
+class Access(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A class or interface through which one model is reached, such as a repository."""
 
     name: str
@@ -232,7 +232,7 @@ class Client(msgspec.Struct, array_like=True, frozen=True, gc=False):
     is_limited: bool = False  # the file may set a time limit for all of its calls
 
 
-class Mark(msgspec.Struct, array_like=True, frozen=True):
+class Mark(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """What a local rule saw in the tree. `evaluate` turns it into a finding, or not, when it knows the context."""
 
     rule: str
@@ -257,7 +257,7 @@ class Suppression(msgspec.Struct, array_like=True, frozen=True, gc=False):
 RENAMED = 0xFFFFFFFF
 
 
-class FileFacts(msgspec.Struct, array_like=True, frozen=True):
+class FileFacts(msgspec.Struct, array_like=True, frozen=True, gc=False):
     language: str  # python, javascript, typescript, tsx, java, go, sql, prisma, manifest, gitattributes, text
     lines: int = 0
     code_lines: int = 0

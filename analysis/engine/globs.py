@@ -5,6 +5,7 @@ matches at any depth, one that names a folder matches everything below it.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 import re2
@@ -28,6 +29,10 @@ class Glob:
     def matches(self, path: str) -> bool:
         """Whether `path`, relative to the repository's root, is meant."""
         return bool(self._spec.match_file(path))
+
+    def matches_any(self, paths: Iterable[str]) -> bool:
+        """Whether one of `paths` is meant."""
+        return next(iter(self._spec.match_files(paths)), None) is not None
 
 
 @lru_cache(maxsize=1024)

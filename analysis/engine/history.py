@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
+from sys import intern
 from types import MappingProxyType
 from typing import Protocol
 
-from analysis.engine.metrics.churn import WINDOW_DAYS, Churn, Step, churn_of
+from analysis.engine.metrics.churn import WINDOW_DAYS, Churn, Step, churn_of, touched_by
 
 
 class ChangeLike(Protocol):
@@ -65,6 +66,19 @@ class History:
         added.reverse()
         return History(tuple(sorted((*self.steps, *added), key=_day)))
 
+    def changed(self, changes: Sequence[ChangeLike], day: date) -> "History":
+        """This past as it is once a change is merged on `day`: files bear the names that it gives them, and what it
+        writes to counts as touched. It adds to no file's churn, since it is judged by what was there before."""
+        return self._with(_step(changes, day, author="", merge=True))
+
+    def renamed(self, names: Mapping[str, str], day: date) -> "History":
+        """The same past for files that bore other names: from each name to the one that this history ends with."""
+        moves = tuple((known, name) for name, known in names.items() if name != known)
+        return self._with(Step(day.toordinal(), author="", touched=(), moves=moves, merge=True)) if moves else self
+
+    def _with(self, last: Step) -> "History":
+        return History(tuple(sorted((*self.steps, last), key=_day)), self.day)
+
     def as_of(self, day: date) -> "History":
         """The history as it was at the end of `day`."""
         return self if self.day == day else History(self.steps, day)
@@ -98,9 +112,7 @@ class History:
     def _touched(self, days: int) -> frozenset[str]:
         known: dict[int, frozenset[str]] = self.__dict__.setdefault("_touched_paths", {})
         if days not in known:
-            known[days] = frozenset(
-                path for step in self.steps_of(days) for path in (*step.touched, *(new for _, new in step.moves))
-            )
+            known[days] = touched_by(self.steps_of(days))
         return known[days]
 
     @cached_property
@@ -110,25 +122,31 @@ class History:
 
 
 def step_of(commit: CommitLike) -> Step:
-    """What counts of a commit. Git may tell a move as a deletion and an addition of the same blob."""
-    moves = {change.new_path: change.old_path for change in commit.changes if change.status.startswith("R")}
-    deleted = {change.old_blob: change.old_path for change in commit.changes if change.status == "D"}
+    """What counts of a commit."""
+    day = commit.committed_at.astimezone(UTC).date()
+    return _step(commit.changes, day, author=commit.author_name, merge=len(commit.parents) > 1)
+
+
+def _step(changes: Sequence[ChangeLike], day: date, *, author: str, merge: bool) -> Step:
+    """Git may tell a move as a deletion and an addition of the same blob. A path of many commits is one object."""
+    moves = {change.new_path: change.old_path for change in changes if change.status.startswith("R")}
+    deleted = {change.old_blob: change.old_path for change in changes if change.status == "D"}
     unchanged = set()
-    for change in commit.changes:
+    for change in changes:
         if change.status == "A" and change.new_blob in deleted:
             moves[change.new_path] = deleted.pop(change.new_blob)
             unchanged.add(change.new_path)
         elif change.status.startswith("R") and change.old_blob == change.new_blob:
             unchanged.add(change.new_path)
     return Step(
-        day=commit.committed_at.astimezone(UTC).date().toordinal(),
-        author=commit.author_name,
+        day=day.toordinal(),
+        author=author,
         touched=tuple(
-            change.new_path for change in commit.changes if change.new_path and change.new_path not in unchanged
+            intern(change.new_path) for change in changes if change.new_path and change.new_path not in unchanged
         ),
         moves=tuple((old, new) for new, old in moves.items() if old and new),
-        merge=len(commit.parents) > 1,
-        files=len(commit.changes),
+        merge=merge,
+        files=len(changes),
     )
 
 

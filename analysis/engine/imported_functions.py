@@ -1,4 +1,4 @@
-"""Functions that a file sees by its imports, also by way of an index or a package that passes their names on."""
+"""Functions that a file sees by its imports, also by way of an index that passes their names on."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -7,7 +7,6 @@ from analysis.engine.function_names import FunctionNames, Names
 from analysis.engine.graph import ImportGraph
 
 PASSED_ON = 4  # files in a row that only pass names on (`export … from`)
-PACKAGE = "__init__.py"  # whoever imports it gets what it imports itself
 
 Imported = tuple[str, Names, tuple[str, ...]]  # an imported file, its functions, the names that were imported
 
@@ -44,7 +43,7 @@ class ImportedFunctions:
                 if edge.source not in seen
                 and (
                     edge.reexport
-                    or edge.source.endswith(PACKAGE)
+                    or _is_package(edge.source)
                     or (edge.source in self._files and self._files[edge.source].annotated)
                 )
             ]
@@ -57,7 +56,7 @@ class ImportedFunctions:
                 for target in (edge.target, *self._names.rest_of_package(edge.target)):
                     yield target, self._names.names_in(target), edge.names
                 yield from self._behind(edge.target, edge.names)
-                yield from self._in_package(edge.target, edge.names)
+                yield from self._behind_package(edge.target, edge.names)
                 yield from self._annotated(edge.target, edge.names)
 
     def _behind(self, index: str, names: tuple[str, ...]) -> Iterator[Imported]:
@@ -74,19 +73,22 @@ class ImportedFunctions:
                 if taken:
                     yield target, self._names.names_in(target), taken
 
-    def _in_package(self, path: str, names: tuple[str, ...]) -> Iterator[Imported]:
-        """Python: the modules from which a package has these names: `from .orders import OrderService`."""
-        pending, seen = [(path, names)], {path}
+    def _behind_package(self, index: str, names: tuple[str, ...]) -> Iterator[Imported]:
+        """Python: the modules from which a package has these names, `from shop.services.orders import OrderService`."""
+        pending = {index: names} if _is_package(index) else {}
+        seen = {index}
         for _ in range(PASSED_ON):
-            passed = [
-                (edge.target, tuple(each for each in wanted if each in edge.names or "*" in edge.names))
-                for package, wanted in pending if package.endswith(PACKAGE)
-                for edge in self._graph.imports_of(package)
-                if edge.runtime and edge.target in self._files and edge.target not in seen
-            ]  # fmt: skip
-            pending = [each for each in passed if each[1]]
-            seen.update(target for target, _ in pending)
-            yield from ((target, self._names.names_in(target), taken) for target, taken in pending)
+            found: dict[str, tuple[str, ...]] = {}
+            for package, wanted in pending.items():
+                for edge in self._graph.imports_of(package):
+                    taken = wanted if "*" in edge.names else tuple(name for name in wanted if name in edge.names)
+                    if taken and edge.target in self._files and edge.target not in seen:
+                        found[edge.target] = taken
+            seen |= found.keys()
+            for target, taken in found.items():
+                if held := tuple(name for name in taken if name in self._defined(target)):
+                    yield target, self._names.names_in(target), held
+            pending = {path: taken for path, taken in found.items() if _is_package(path)}
 
     def _annotated(self, path: str, names: tuple[str, ...]) -> Iterator[Imported]:
         """Python: the methods of the classes for which a file has these names: `OrdersDep = Annotated[Orders, ...]`."""
@@ -107,8 +109,21 @@ class ImportedFunctions:
     def _passed_on(self, path: str) -> Iterator[str]:
         return (edge.target for edge in self._graph.imports_of(path) if edge.reexport)
 
+    def _defined(self, path: str) -> frozenset[str]:
+        """Python: the functions and classes of a module."""
+        known = self._exported.get(path)
+        if known is None:
+            classes = (each.name for each in self._files[path].classes)
+            known = self._exported[path] = frozenset([*self._files[path].exports, *classes])
+        return known
+
     def _exports(self, path: str) -> frozenset[str]:
         known = self._exported.get(path)
         if known is None:
             known = self._exported[path] = frozenset(self._files[path].exports)
         return known
+
+
+def _is_package(path: str) -> bool:
+    """Python: whether a file is that of a package, which others ask for what its modules hold."""
+    return path.rpartition("/")[2] == "__init__.py"

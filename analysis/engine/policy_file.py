@@ -4,6 +4,7 @@ Whatever somebody wrote is answered with a `PolicyInvalid` that names the place 
 what is allowed there. Unknown fields are refused: a gate that is misspelled must not be a gate that never fires.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime
 from math import isfinite
@@ -24,13 +25,20 @@ MOST_GATES = 100
 MOST_TABLES = 5000
 FIELDS = ("stack", "architecture", "layers", "gates", "exceptions", "data_volumes")
 STACK_FIELDS = ("framework", "orm", "language", "runtime")
+IN_QUOTES = 'write operators in quotes, such as ">": without them >, >= and != mean something else in YAML'
+_BARE_OPERATOR = re.compile(rb"\boperator: *[>!]")
 _Entry = TypeVar("_Entry")
 
 
 def load_policy(source: bytes, *, known_rules: Collection[str] = ()) -> Policy:
     """The policy of a YAML file. Raises PolicyInvalid."""
-    document = read_yaml(source)
-    return parse_policy({} if document is None else document, known_rules=known_rules)
+    try:
+        document = read_yaml(source)
+        return parse_policy({} if document is None else document, known_rules=known_rules)
+    except PolicyInvalid as refused:
+        if _BARE_OPERATOR.search(source):
+            raise PolicyInvalid(refused.path, f"{refused.problem}; {IN_QUOTES}") from None
+        raise
 
 
 def parse_policy(mapping: Any, *, known_rules: Collection[str] = ()) -> Policy:

@@ -15,11 +15,12 @@ _KEPT_AS_TEXT = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
 
 
 class PolicyInvalid(ValueError):
-    """A policy that cannot be used: `path` says where, `message` what is wrong and what is allowed."""
+    """A policy that cannot be used: `path` says where, `problem` what is wrong and what is allowed;
+    `message` is both."""
 
-    def __init__(self, path: str, message: str) -> None:
-        self.path = path
-        self.message = f"{path}: {message}" if path else f"policy: {message}"
+    def __init__(self, path: str, problem: str) -> None:
+        self.path, self.problem = path, problem
+        self.message = f"{path}: {problem}" if path else f"policy: {problem}"
         super().__init__(self.message)
 
 

@@ -1,6 +1,6 @@
 """How large a table is: the policy's declarations matched to tables and models (rules.md 1.3)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from analysis.engine.model import Volume
 
@@ -36,6 +36,19 @@ class Volumes:
         if found is None and model:
             found = self._words.get(model.lower())
         return found
+
+
+def unmatched(declared: Iterable[str], *, tables: Iterable[str], models: Iterable[str]) -> list[str]:
+    """The declared names that mean none of these tables and models."""
+    tables, models = set(tables), set(models)
+    exact = tables | models
+    folded = {_folded(table) for table in tables}
+    words = {model.lower() for model in models}
+    return [
+        name
+        for name in declared
+        if not (name in exact or _folded(name) in folded or _folded(name).replace("_", "") in words)
+    ]
 
 
 def larger(one: Volume, other: Volume) -> Volume:

@@ -18,7 +18,6 @@ from analysis.engine.rules import rule_by_id
 from analysis.engine.suppression import Exemptions
 from analysis.exports.pieces import gathered
 from analysis.exports.rule_texts import help_markdown, help_text
-from analysis.models import Violation
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 25_000
@@ -85,23 +84,6 @@ def result_of_finding(finding: Finding, suppression: Suppression | None = None) 
         debt_points=finding.points,
         gate_action=finding.gate_action,
         fingerprint=finding.fingerprint,
-        suppression=suppression,
-    )
-
-
-def result_of_violation(violation: Violation, suppression: Suppression | None = None) -> Result:
-    """A stored finding."""
-    return Result(
-        rule_id=violation.rule_id,
-        severity=violation.severity,
-        file=violation.file,
-        line=violation.line,
-        function=violation.function,
-        message=violation.message,
-        suggestion=violation.suggestion,
-        debt_points=violation.debt_points,
-        gate_action=violation.gate_action,
-        fingerprint=violation.fingerprint,
         suppression=suppression,
     )
 

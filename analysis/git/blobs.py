@@ -14,7 +14,7 @@ from analysis.git.naming import is_hash
 # POSIX promises that a pipe takes 4096 bytes, so as many unanswered requests of a hash and a line end can be written
 # without ever blocking, even while git itself waits for us to read.
 REQUESTS_AHEAD = 4096 // 65
-RESTARTS = 50
+MOST_LOST = 50
 
 
 class BlobReader:
@@ -29,7 +29,7 @@ class BlobReader:
         self._folder = folder
         self._limits = limits
         self._owner = os.getpid()
-        self._restarts = 0
+        self._lost = 0
         self._buffer = bytearray()
         self._process = self._start(deadline)
 
@@ -50,6 +50,7 @@ class BlobReader:
         if os.getpid() != self._owner:
             raise RuntimeError("A BlobReader cannot be used in a forked child; open one there")
         waiting: deque[str] = deque()
+        asked_again = None
         source = iter(blobs)
         following = next(source, None)
         while waiting or following is not None:
@@ -61,7 +62,12 @@ class BlobReader:
             try:
                 content = self._answer(blob)
             except _Ended:
+                if asked_again != blob:  # something else may have ended git: memory, an operator
+                    asked_again = blob
+                    self._restart(waiting)
+                    continue
                 content = None
+                self._lose_one()
                 self._restart(list(waiting)[1:])
             waiting.popleft()
             yield blob, content
@@ -73,13 +79,16 @@ class BlobReader:
     def _start(self, deadline: float | None) -> GitProcess:
         return GitProcess(self._folder, ("cat-file", "--batch"), limits=self._limits, deadline=deadline)
 
-    def _restart(self, unanswered: list[str]) -> None:
-        """Start git again after a damaged object ended it: the object costs one file, not the run."""
-        deadline, words = self._process.deadline, self._process.words
+    def _lose_one(self) -> None:
+        """Give up the object that ended git twice: it costs one file, not the run."""
+        self._lost += 1
+        if self._lost > MOST_LOST:
+            raise DamagedRepository(detail=self._process.words)
+
+    def _restart(self, unanswered: Iterable[str]) -> None:
+        """Start git again after it ended in the middle of its answers."""
+        deadline = self._process.deadline
         self._process.kill()
-        self._restarts += 1
-        if self._restarts > RESTARTS:
-            raise DamagedRepository(detail=words)
         self._buffer.clear()
         self._process = self._start(deadline)
         for blob in unanswered:

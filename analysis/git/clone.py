@@ -21,7 +21,7 @@ from analysis.git.errors import (
     UnknownRevision,
 )
 from analysis.git.folder import CONFIG, CONFIG_SHA256, is_shallow, locked, objects_size, remove_clone, replace_file
-from analysis.git.limits import GitLimits
+from analysis.git.limits import MEBIBYTE, GitLimits
 from analysis.git.local import open_local
 from analysis.git.naming import is_branch_name, is_hash
 
@@ -33,6 +33,8 @@ PULLS = "refs/debt/pull/"
 COMPLETE = "debt-clone"
 # File limits are set in blocks of this size.
 FILE_BLOCK_BYTES = 512
+SHA256_CHARACTERS = 64
+LISTING_BYTES = 1024 * MEBIBYTE
 
 _PULL = re.compile(r"refs/(?:pull|merge-requests)/([1-9][0-9]{0,9})/(?:head|merge)\Z")
 _LEFTOVERS = (
@@ -77,6 +79,11 @@ class _Remote:
         return run_git(
             self.folder, *arguments, limits=self.limits, deadline=self.deadline, transfer=transfer, feed=feed
         )
+
+    def listed(self, *arguments: str) -> bytes:
+        """What the remote tells of its refs. git holds all of them in memory, however many it is sent."""
+        limits = replace(self.limits, memory_bytes=min(self.limits.memory_bytes, LISTING_BYTES))
+        return replace(self, limits=limits).git("ls-remote", *arguments, transfer=self.transfer)
 
 
 def mirror(
@@ -202,7 +209,7 @@ def _update(remote: _Remote, branch: str | None, wanted: Sequence[str], created:
 
 
 def _has_branches(remote: _Remote) -> bool:
-    return bool(remote.git("ls-remote", "--heads", "--", remote.address.url, transfer=remote.transfer))
+    return bool(remote.listed("--heads", "--", remote.address.url))
 
 
 def _clean(remote: _Remote) -> None:
@@ -215,10 +222,8 @@ def _clean(remote: _Remote) -> None:
 
 
 def _ask(remote: _Remote, wanted: Sequence[str]) -> tuple[str | None, dict[str, str]]:
-    """The remote's default branch, and the commit of each wanted ref that it has."""
-    answer = remote.git(
-        "ls-remote", "--symref", "--", remote.address.url, "HEAD", *wanted, transfer=remote.transfer
-    ).decode("utf-8", "replace")
+    """The remote's default branch, and the commit of each wanted ref that it has. The clone goes by its hashes then."""
+    answer = remote.listed("--symref", "--", remote.address.url, "HEAD", *wanted).decode("utf-8", "replace")
     default, found = None, {}
     for line in answer.splitlines():
         value, _, name = line.partition("\t")
@@ -229,9 +234,21 @@ def _ask(remote: _Remote, wanted: Sequence[str]) -> tuple[str | None, dict[str, 
             found[name] = value
     if default and "HEAD" in found:
         found[f"refs/heads/{default}"] = found["HEAD"]
-    if any(len(value) == 64 for value in found.values()):
-        replace_file(remote.folder / "config", CONFIG_SHA256)
+    if found:
+        _use_hashes_of(remote, next(iter(found.values())))
     return default, found
+
+
+def _use_hashes_of(remote: _Remote, commit: str) -> None:
+    """Go by the remote's kind of hashes. DamagedRepository for a clone that holds objects of the other kind: the remote
+    was made anew."""
+    config = remote.folder / "config"
+    wanted = CONFIG_SHA256 if len(commit) == SHA256_CHARACTERS else CONFIG
+    if config.read_text() == wanted:
+        return
+    if objects_size(remote.folder):
+        raise DamagedRepository
+    replace_file(config, wanted)
 
 
 def _fetch(remote: _Remote, found: Mapping[str, str]) -> None:

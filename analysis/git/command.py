@@ -237,14 +237,17 @@ class GitProcess:
     def kill(self) -> None:
         """End git and everything it started, and close the pipes. Safe to call twice."""
         if self._lifeline is not None:
-            # The guard of the launcher belongs to the group too, so the group exists even when git has ended.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            self._end_group()
             os.close(self._lifeline)
             self._lifeline = None
         self._process.wait()
         for pipe in (self._input, self._output, self._side):
             pipe.close()
+
+    def _end_group(self) -> None:
+        # The guard of the launcher belongs to the group too, so the group exists even when git has ended.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _left(self) -> float:
         return self.deadline - time.monotonic()
@@ -263,6 +266,9 @@ class GitProcess:
             ready = self._poll.poll(1000 * min(WATCH_SECONDS, max(0.0, self._left())))
             if ready:
                 return {number for number, _ in ready}
+            if self._process.poll() is not None:
+                # Its helpers hold the pipes: a transfer would go on for nobody until the deadline.
+                self._end_group()
 
     def _listen(self) -> None:
         """Take what git says on its error output."""

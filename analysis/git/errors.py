@@ -34,6 +34,10 @@ class AccessDenied(CloneUnreachable):
     )
 
 
+class DamagedAtServer(CloneUnreachable):
+    message = "The repository is damaged on its server; run `git fsck --full` there, repair it, then analyze again."
+
+
 class AddressMoved(CloneUnreachable):
     message = "The server redirects to another address; connect the repository again with its new address."
 
@@ -58,6 +62,12 @@ class DamagedRepository(GitError):
     message = "The repository is damaged or hostile; check it with `git fsck --full` and push a repaired copy."
 
 
+class GitKilled(GitError):
+    message = (
+        "git was ended from outside, perhaps for want of memory; analyze again, and tell the operator if it stays so."
+    )
+
+
 class GitTimedOut(GitError):
     message = "git did not finish in time; try again later or ask for a longer time limit."
 
@@ -76,7 +86,10 @@ _SPOKEN: tuple[tuple[str, type[GitError]], ...] = (
     (r"No space left on device|Disk quota exceeded", DiskFull),
     (r"signal 25|File size limit exceeded|File too large|maximum allowed size", CloneTooLarge),
     (r"signal 24", GitTimedOut),
-    (r"out of memory|mmap failed|cannot allocate|died of signal \d+|Cannot fork", DamagedRepository),
+    # Before all that a transfer says when it breaks off: this is why.
+    (r"repository corruption on the remote side", DamagedAtServer),
+    (r"died of signal 9\b", GitKilled),
+    (r"[Oo]ut of memory|mmap failed|cannot allocate|died of signal \d+|Cannot fork", DamagedRepository),
     (r"did not send all necessary objects|maximum allowed tree depth", DamagedRepository),
     (r"requested URL returned error: 3\d\d|update url base from redirection", AddressMoved),
     (r"Authentication failed|could not read (Username|Password)", AccessDenied),
@@ -88,7 +101,8 @@ _SPOKEN: tuple[tuple[str, type[GitError]], ...] = (
     # Before damage: a transfer that breaks off also leaves a pack that git calls damaged.
     (r"unable to access|remote end hung up|early EOF|expected flush|RPC failed|unexpected disconnect|"
      r"protocol error|[Cc]onnection|Could not resolve|Could not read from remote", CloneUnreachable),
-    (r"bad object|corrupt|invalid index-pack output|could not read [0-9a-f]|unable to read|index-pack failed|"
+    (r"bad object|corrupt|invalid index-pack output|[Cc]ould not read [0-9a-f]|unable to read|index-pack failed|"
+     r"Failed to traverse|from promisor remote|"
      r"does not match|bad tree|not a tree|inflate|[Nn]ot a valid|unable to unpack|invalid object|malformed|is empty|"
      r"unresolved deltas|failed to parse|unexpected line in", DamagedRepository),
 )  # fmt: skip
@@ -100,6 +114,8 @@ def failure(status: int, words: str) -> GitError:
         return CloneTooLarge(detail=words)
     if status == -signal.SIGXCPU:
         return GitTimedOut(detail=words)
+    if status == -signal.SIGKILL:
+        return GitKilled(detail=words)
     if status < 0:
         name = signal.Signals(-status).name
         return DamagedRepository(detail=f"git was ended by {name}. {words}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from analysis.git.errors import DamagedRepository, GitTimedOut
 
 LOCK_PAUSE_SECONDS = 0.05
+REMOVAL_SECONDS = 3600
 
 CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogallrefupdates = false\n"
 CONFIG_SHA256 = CONFIG.replace("= 0", "= 1") + "[extensions]\n\tobjectFormat = sha256\n"
@@ -26,6 +27,14 @@ def remove_clone(folder: Path) -> None:
     doomed = folder.with_name(f".{folder.name}.doomed-{os.getpid()}-{time.monotonic_ns()}")
     folder.rename(doomed)
     _remove_tree(doomed)
+
+
+def remove_doomed(root: Path) -> None:
+    """Remove what is left below `root` of removals that were killed; one that is at work is not that old."""
+    for doomed in root.glob(".*.doomed-*"):
+        with suppress(FileNotFoundError):
+            if time.time() - doomed.lstat().st_ctime > REMOVAL_SECONDS:
+                _remove_tree(doomed)
 
 
 def is_shallow(folder: Path) -> bool:

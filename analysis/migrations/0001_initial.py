@@ -41,6 +41,7 @@ class Migration(migrations.Migration):
                 ('version', models.CharField(max_length=32)),
                 ('data', models.BinaryField()),
                 ('used_on', models.DateField()),
+                ('was_read', models.BooleanField(default=True)),
             ],
             options={
                 'indexes': [models.Index(fields=['used_on'], name='blob_facts_by_use')],
@@ -57,6 +58,7 @@ class Migration(migrations.Migration):
                 ('platform', models.CharField(choices=[('codehost1', 'Codehost1'), ('codehost2', 'Codehost2'), ('git', 'Git')], max_length=16)),
                 ('clone_url', models.CharField(max_length=1000)),
                 ('default_branch', models.CharField(blank=True, max_length=255)),
+                ('is_branch_chosen', models.BooleanField(default=False)),
                 ('external_id', models.CharField(blank=True, max_length=64)),
                 ('installation_id', models.CharField(blank=True, max_length=64)),
                 ('came_by_installation', models.BooleanField(default=False)),

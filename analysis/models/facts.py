@@ -6,14 +6,17 @@ from django.db import models
 
 
 class BlobFacts(models.Model):
-    """What `engine.extract` said of one blob, compressed. Written once, never changed; `used_on` is a day on which a
-    scan used it, at most a month before the last one that did."""
+    """What `engine.extract` said of one blob, compressed. Written once; `used_on` is a day on which a scan used it, at
+    most a month before the last one that did.
+
+    Where a clone lacked the blob `was_read` is false: it holds until a scan comes that can read it."""
 
     blob = models.CharField(max_length=64)
     reading = models.CharField(max_length=16)
     version = models.CharField(max_length=32)
     data = models.BinaryField()
     used_on = models.DateField()
+    was_read = models.BooleanField(default=True)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["blob", "reading", "version"], name="blob_facts_once")]

@@ -27,7 +27,9 @@ class Repository(BaseModel):
     """One git repository of one organization, with the headline of its last good scan.
 
     `external_id` is the host's own id, which outlives renames; `hosted_at` the host's time of the newest event that
-    named the repository. `installation_id` is that of the App's installation whose events and rights it goes by.
+    named the repository. `default_branch` is the branch that is scanned: the one that was chosen
+    (`is_branch_chosen`), else the one that the remote named last. `installation_id` is that of the App's installation
+    whose events and rights it goes by.
     `updated_at` moves with every change of the results: answers about them are told apart by it.
     """
 
@@ -38,6 +40,7 @@ class Repository(BaseModel):
     platform = models.CharField(max_length=16, choices=Platform)
     clone_url = models.CharField(max_length=1000)
     default_branch = models.CharField(max_length=255, blank=True)
+    is_branch_chosen = models.BooleanField(default=False)
     external_id = models.CharField(max_length=64, blank=True)
     installation_id = models.CharField(max_length=64, blank=True)
     came_by_installation = models.BooleanField(default=False)  # and goes with it

@@ -6,7 +6,7 @@ from datetime import date
 from django.db.models import QuerySet
 
 from analysis.engine.suppression import Exemptions
-from analysis.exports.sarif import MOST_RESULTS, Result, Run, Suppression, cut_note, result_of_violation, sarif
+from analysis.exports.sarif import MOST_RESULTS, Result, Run, Suppression, cut_note, sarif
 from analysis.exports.table import violations_csv
 from analysis.models import Repository, Violation, ViolationSource, ViolationStatus
 from analysis.selectors.results import filtered_violations
@@ -48,4 +48,20 @@ def _results(rows: QuerySet[Violation], exemptions: Exemptions) -> Iterator[Resu
         suppression = None
         if row.status == ViolationStatus.SUPPRESSED:
             suppression = Suppression.found(exemptions, row.rule_id, row.file, row.suppression_reason)
-        yield result_of_violation(row, suppression)
+        yield _result_of(row, suppression)
+
+
+def _result_of(violation: Violation, suppression: Suppression | None) -> Result:
+    return Result(
+        rule_id=violation.rule_id,
+        severity=violation.severity,
+        file=violation.file,
+        line=violation.line,
+        function=violation.function,
+        message=violation.message,
+        suggestion=violation.suggestion,
+        debt_points=violation.debt_points,
+        gate_action=violation.gate_action,
+        fingerprint=violation.fingerprint,
+        suppression=suppression,
+    )

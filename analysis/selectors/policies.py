@@ -1,6 +1,7 @@
 """Reads of a repository's policy and of its architecture graph."""
 
 import gzip
+import hashlib
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -25,6 +26,20 @@ def policy_read(repository: Repository, *, today: date) -> dict[str, Any]:
     """
     policy = _policy_and_origin(repository)
     return {**policy, "notices": _notices(policy, today)}
+
+
+def policy_version(policy: Mapping[str, Any]) -> str:
+    """What the policy of a read says, as a short text that differs when it says something else or comes from elsewhere.
+
+    Who changed it and when is not in it: whoever wrote over the same policy again has changed nothing for others.
+    """
+    said = {name: value for name, value in policy.items() if name not in ("notices", "updated_at", "updated_by_id")}
+    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+def present_policy_version(repository: Repository) -> str:
+    """The version of what judges the repository now. At most two queries."""
+    return policy_version(_policy_and_origin(repository))
 
 
 def policy_notices(repository: Repository, *, today: date) -> list[dict[str, Any]]:

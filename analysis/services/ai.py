@@ -127,7 +127,7 @@ def analyze_across_files(*, repository: Repository, files: Sequence[str] = ()) -
         repository=repository,
         operation=Operation.AI_CROSS_FILE,
         price=costs.cross_file(len(paths)),
-        description=f"AI analysis across {len(paths)} files of {repository.full_name}",
+        description=f"AI analysis across {len(paths)} file{'' if len(paths) == 1 else 's'} of {repository.full_name}",
         ask=ask,
         keep=lambda said: store_remarks(repository, said[0], {path: each.lines for path, each in said[1].items()}),
     )

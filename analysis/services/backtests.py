@@ -165,7 +165,7 @@ def _step(
     tree = step_back(after.tree, change)
     files = {path: after.files[path] if after.tree.get(path) == key else facts[key] for path, key in tree.items()}
     names = renamed_back(after.names, change)
-    evaluator.judge(files, state.inputs.history, today, aliases=names)
+    evaluator.judge(files, state.inputs.history.renamed(names, today), today, aliases=names)
     before = _Moment(tree, files, names, report_of(evaluator))
     if change.is_pull_request:
         touched = changed_files(change.changes, {})

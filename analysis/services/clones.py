@@ -1,6 +1,8 @@
 """The bare clones on this machine."""
 
+import re
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -8,8 +10,12 @@ from django.conf import settings
 from analysis.codehosts.calls import HostFailed
 from analysis.codehosts.tokens import clone_authorization
 from analysis.git.cache import remove_unused
-from analysis.git.errors import CloneUnreachable
+from analysis.git.errors import CloneUnreachable, GitTimedOut
+from analysis.git.folder import locked, remove_doomed
 from analysis.models import Installation, Platform, Repository
+
+_ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_OF_A_CLONE = re.compile(rf"\.?({_ID})\.git(?:\.use|\.lock)?")
 
 
 def clones_folder() -> Path:
@@ -43,28 +49,22 @@ def _is_its_own(repository: Repository) -> bool:
 
 
 def remove_orphans() -> int:
-    """Delete clones whose repository was disconnected; safe to repeat. Returns how many went."""
-    folders = {folder.stem: folder for folder in _folders()}
-    known = {str(pk) for pk in Repository.objects.filter(pk__in=folders).values_list("pk", flat=True)}
-    orphans = [folder for name, folder in folders.items() if name not in known]
-    for folder in orphans:
-        remove_unused(folder)
+    """Delete clones whose repository was disconnected, and what lies beside; safe to repeat. Returns how many went.
+
+    Of a repository that could not be cloned only that is there. What a fetch holds stays until the next time.
+    """
+    remove_doomed(clones_folder())
+    names = {found[1] for entry in clones_folder().iterdir() if (found := _OF_A_CLONE.fullmatch(entry.name))}
+    known = {str(pk) for pk in Repository.objects.filter(pk__in=names).values_list("pk", flat=True)}
+    orphans = names - known
+    for name in orphans:
+        folder = clones_folder() / f"{name}.git"
+        with suppress(GitTimedOut), locked(folder, deadline=0):
+            remove_unused(folder)
     return len(orphans)
 
 
 def cloned_repositories() -> list[uuid.UUID]:
     """The ids of the repositories that this machine holds a clone of."""
-    known = Repository.objects.filter(pk__in=[folder.stem for folder in _folders()])
-    return list(known.values_list("pk", flat=True))
-
-
-def _folders() -> list[Path]:
-    return [folder for folder in clones_folder().iterdir() if _is_id(folder.stem)]
-
-
-def _is_id(name: str) -> bool:
-    try:
-        uuid.UUID(name)
-    except ValueError:
-        return False
-    return True
+    names = [folder.stem for folder in clones_folder().iterdir() if re.fullmatch(_ID, folder.stem)]
+    return list(Repository.objects.filter(pk__in=names).values_list("pk", flat=True))

@@ -4,20 +4,21 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 
-from analysis.engine import facts as codec
 from analysis.engine.attributes import own_paths
 from analysis.engine.codebase import is_measured
+from analysis.engine.decoding import decode_all
 from analysis.engine.facts import FileFacts
 from analysis.engine.version import facts_version
 from analysis.git.blobs import BlobReader
 from analysis.models import BlobFacts, Run
-from analysis.parsing import BlobToParse, OpenReader, parse_blobs
+from analysis.parsing import BlobToParse, OpenReader, missing_facts, parse_blobs
 from analysis.services.sharing import Offer, is_worth_sharing
 from analysis.source_tree import FactsKey, SourceTree
 
@@ -39,13 +40,14 @@ def collect_facts(
     Other machines may help to parse for a `scan`.
     """
     wanted = {(item.blob, item.reading): item for item in todo}
-    facts = dict(stored_facts(wanted))
-    known = frozenset(facts)
-    missing = [item for key, item in wanted.items() if key not in facts]
-    for key, found in _parse_missing(missing, git_dir, workers, scan):
-        facts[key] = found
-        on_progress(len(facts), len(wanted))
-    return facts, known
+    # As bytes until all are there: while parsers are at work, memory is short.
+    found = {key: data for key, data in _stored_data(wanted) if data != missing_facts(key[1])}
+    known = frozenset(found)
+    missing = [item for key, item in wanted.items() if key not in known]
+    for key, data in _parse_missing(missing, git_dir, workers, scan):
+        found[key] = data
+        on_progress(len(found), len(wanted))
+    return dict(decode_all(found.items())), known
 
 
 def count_known(tree: SourceTree, facts: Mapping[FactsKey, FileFacts], known: Collection[FactsKey]) -> int:
@@ -66,13 +68,17 @@ def store_missing_facts(todo: Collection[BlobToParse], *, git_dir: Path, workers
 
 def stored_facts(keys: Iterable[FactsKey]) -> Iterator[tuple[FactsKey, FileFacts]]:
     """What the store knows of these blobs; that they are in use is written down once a month."""
+    yield from decode_all(_stored_data(keys))
+
+
+def _stored_data(keys: Iterable[FactsKey]) -> Iterator[tuple[FactsKey, bytes]]:
     today = timezone.now().date()
     for rows in _stored(keys, "blob", "reading", "data", "used_on", "pk"):
         unmarked = []
         for blob, reading, data, used_on, pk in rows:
             if used_on < today - MARK_AGAIN_AFTER:
                 unmarked.append(pk)
-            yield (blob, reading), codec.decode(zlib.decompress(data))
+            yield (blob, reading), zlib.decompress(data)
         _mark(unmarked, today)
 
 
@@ -94,8 +100,9 @@ def _mark(keys: Collection[int], today: date) -> None:
 
 
 def known_keys(keys: Iterable[FactsKey]) -> set[FactsKey]:
-    """Which of these the store knows, without reading them."""
-    return {(blob, reading) for rows in _stored(keys, "blob", "reading") for blob, reading in rows}
+    """Which of these the store knows, without reading them. What a clone lacked is not known: this one may have it."""
+    rows = chain.from_iterable(_stored(keys, "blob", "reading", "was_read"))
+    return {(blob, reading) for blob, reading, was_read in rows if was_read}
 
 
 def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[Any, ...]]]:
@@ -112,14 +119,14 @@ def _stored(keys: Iterable[FactsKey], *columns: str) -> Iterator[Iterable[tuple[
 
 def _parse_missing(
     missing: list[BlobToParse], git_dir: Path, workers: int, scan: Run | None
-) -> Iterator[tuple[FactsKey, FileFacts]]:
+) -> Iterator[tuple[FactsKey, bytes]]:
     open_reader = partial(BlobReader, git_dir)
     if scan is None or not is_worth_sharing(missing):
         yield from parse_into_store(missing, open_reader, workers=workers)
         return
     offer = Offer(scan, git_dir, missing)
     yield from parse_into_store(offer.items(), open_reader, workers=workers)
-    found = dict(stored_facts((item.blob, item.reading) for item in offer.by_others))
+    found = dict(_stored_data((item.blob, item.reading) for item in offer.by_others))
     yield from found.items()
     lost = [item for item in offer.by_others if (item.blob, item.reading) not in found]
     yield from parse_into_store(lost, open_reader, workers=workers)
@@ -127,23 +134,33 @@ def _parse_missing(
 
 def parse_into_store(
     todo: Iterable[BlobToParse], open_reader: OpenReader, *, workers: int
-) -> Iterator[tuple[FactsKey, FileFacts]]:
-    """Parse these blobs, and put their facts into the store as they come."""
+) -> Iterator[tuple[FactsKey, bytes]]:
+    """Parse these blobs, and put their encoded facts into the store as they come."""
     version, today = facts_version(), timezone.now().date()
     batch: list[BlobFacts] = []
     for item, data in parse_blobs(open_reader, todo, workers=workers):
-        batch.append(_row(item, data, version, today))
+        batch.append(_row(item, data, version, today, was_read=data != missing_facts(item.reading)))
         if len(batch) >= WRITE_AT_ONCE:
             _write(batch)
-        yield (item.blob, item.reading), codec.decode(data)
+        yield (item.blob, item.reading), data
     _write(batch)
 
 
-def _row(item: BlobToParse, data: bytes, version: str, today: date) -> BlobFacts:
-    return BlobFacts(blob=item.blob, reading=item.reading, version=version, data=zlib.compress(data, 1), used_on=today)
+def _row(item: BlobToParse, data: bytes, version: str, today: date, *, was_read: bool) -> BlobFacts:
+    return BlobFacts(
+        blob=item.blob,
+        reading=item.reading,
+        version=version,
+        data=zlib.compress(data, 1),
+        used_on=today,
+        was_read=was_read,
+    )
 
 
 def _write(batch: list[BlobFacts]) -> None:
-    # Another run may have parsed the same blob in the meantime; both found the same.
-    BlobFacts.objects.bulk_create(batch, ignore_conflicts=True)
+    read = [row.blob for row in batch if row.was_read]
+    with transaction.atomic():
+        BlobFacts.objects.filter(blob__in=read, version=facts_version(), was_read=False).delete()
+        # Another run may have parsed the same blob in the meantime; both found the same.
+        BlobFacts.objects.bulk_create(batch, ignore_conflicts=True)
     batch.clear()

@@ -67,7 +67,8 @@ def _take_over(repository: Repository, hosted: HostedRepository, occurred_at: da
     repository.hosted_at = occurred_at
     repository.external_id = hosted.external_id
     repository.installation_id = hosted.installation_id or repository.installation_id
-    repository.default_branch = hosted.default_branch[:BRANCH_CHARACTERS] or branch_before
+    if hosted.default_branch and not repository.is_branch_chosen:
+        repository.default_branch = hosted.default_branch[:BRANCH_CHARACTERS]
     if _is_renamed(repository, hosted):
         repository.clone_url = _moved(repository.clone_url, repository.full_name, hosted.full_name)
         repository.full_name = hosted.full_name

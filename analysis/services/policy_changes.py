@@ -11,9 +11,10 @@ from analysis.engine.policy import Policy
 from analysis.engine.policy_file import PolicyInvalid, parse_policy, to_mapping
 from analysis.engine.rules import all_rules
 from analysis.models import Repository, StoredPolicy
+from analysis.selectors.policies import present_policy_version
 from analysis.services.policies import present_policy
 from analysis.services.rejudging import apply_policy
-from config.errors import Conflict, InvalidInput
+from config.errors import Conflict, InvalidInput, OutOfDate
 from organizations.audit import record
 
 # What a read adds to the writable shape. A client may send back what it has read.
@@ -22,6 +23,10 @@ READ_ONLY_FIELDS = ("source", "packs", "updatedAt", "updatedBy", "notices")
 
 class NothingToUndo(Conflict):
     message = "There is no earlier policy to go back to"
+
+
+class PolicyChanged(OutOfDate):
+    message = "The policy was changed since you read it; read it again and make your change in what it says now"
 
 
 def policy_of_body(body: Any) -> Policy:
@@ -39,10 +44,16 @@ def without_read_only(body: Any) -> Any:
     return {name: value for name, value in body.items() if name not in READ_ONLY_FIELDS}
 
 
-def set_policy(*, repository: Repository, policy: Policy, changed_by: User) -> None:
-    """Let this policy judge the repository from now on, whatever its own file says, and judge it again."""
+def set_policy(*, repository: Repository, policy: Policy, changed_by: User, based_on: str | None = None) -> None:
+    """Let this policy judge the repository from now on, whatever its own file says, and judge it again.
+
+    `based_on` is the version that the change was made from: PolicyChanged when that is not the present one, which would
+    take away what somebody else has written. Without it the policy is replaced whatever it says.
+    """
     with transaction.atomic():
         _lock(repository)
+        if based_on is not None and based_on != present_policy_version(repository):
+            raise PolicyChanged
         _replace(repository, policy, changed_by, action="policy.changed")
     apply_policy(repository, requested_by=changed_by)
 

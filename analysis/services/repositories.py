@@ -32,7 +32,7 @@ def connect_repository(
     default_branch: str = "",
     connected_by: User | None = None,
 ) -> Repository:
-    """Connect a repository and queue its first scan.
+    """Connect a repository and queue its first scan. Without a `default_branch` scans follow the remote's.
 
     InvalidInput for a clone address that may not be used, NotAllowed at the plan's maxRepos, AlreadyConnected.
     """
@@ -44,6 +44,7 @@ def connect_repository(
         platform=platform,
         clone_url=clone_url,
         default_branch=default_branch,
+        is_branch_chosen=bool(default_branch),
     )
     _go_by_installation(repository)
     return _connected(repository, connected_by)
@@ -85,8 +86,8 @@ def _connected(repository: Repository, connected_by: User | None = None) -> Repo
     except IntegrityError as error:
         raise AlreadyConnected from error
     record(organization=organization, actor=connected_by, action="repository.connected", subject=full_name)
-    repository.first_run = request_run(repository=repository, requested_by=connected_by)
-    repository.save(update_fields=["first_run"])
+    request_run(repository=repository, requested_by=connected_by)
+    repository.refresh_from_db(fields=["first_run"])
     return repository
 
 

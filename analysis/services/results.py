@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import orjson
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from analysis.engine import snapshots as engine
@@ -53,7 +54,10 @@ class Scanned:
 
 @transaction.atomic
 def store_results(run: Run, scanned: Scanned) -> ScanReport:
-    """Replace the repository's results by these. LeaseLost, with nothing changed, when the run is no longer ours."""
+    """Replace the repository's results by these. LeaseLost, with nothing changed, when the run is no longer ours.
+
+    A state that is judged anew, under another policy or on another day, is not scanned by that.
+    """
     run = lock_my_run(run)
     repository = Repository.objects.select_for_update().get(pk=run.repository_id)
     now = timezone.now()
@@ -67,10 +71,12 @@ def store_results(run: Run, scanned: Scanned) -> ScanReport:
     report = scanned.report
     Repository.objects.filter(pk=repository.pk).update(
         current_report=stored,
+        # The first that succeeds is the baseline, whatever became of those before it.
+        first_run_id=repository.first_run_id if repository.current_report_id else run.pk,
         health_score=report.health_score,
         total_violations=len(report.findings),
         production_risk=report.production_risk,
-        last_scan_at=now,
+        last_scan_at=now if scanned.inputs else F("last_scan_at"),
         updated_at=now,
     )
     Run.objects.filter(pk=run.pk).update(

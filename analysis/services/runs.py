@@ -42,11 +42,19 @@ def request_run(*, repository: Repository, requested_by: User | None = None) -> 
                 requested_by=requested_by,
                 queued_at=timezone.now(),
             )
+            _show_as_first(run)
     except IntegrityError:
         queued = repository.runs.filter(status=RunStatus.QUEUED).exclude(kind=RunKind.PULL_REQUEST).first()
         return queued or request_run(repository=repository, requested_by=requested_by)
     nudge_worker_of(run)
     return run
+
+
+def _show_as_first(run: Run) -> None:
+    """While there is no baseline, the first scan is the one that is under way, else the one that ended last."""
+    if run.kind == RunKind.FIRST_SCAN:
+        under_way = Run.objects.unfinished().filter(pk=OuterRef("first_run"))
+        Repository.objects.filter(~Exists(under_way), pk=run.repository_id, current_report=None).update(first_run=run)
 
 
 def nudge_workers(kind: str) -> None:

@@ -141,7 +141,7 @@ def _bring_up_to_date(run: Run, repository: Repository) -> MirrorResult:
     clone = mirror(
         repository.clone_url,
         repository.folder,
-        branch=repository.default_branch or None,
+        branch=repository.default_branch if repository.is_branch_chosen else None,
         limits=git_limits(),
         auth_header=credentials(repository),
         deadline=time.monotonic() + settings.FIRST_SCAN_TIMEOUT.total_seconds(),
@@ -149,7 +149,7 @@ def _bring_up_to_date(run: Run, repository: Repository) -> MirrorResult:
     note_clone(repository)
     if clone.head_sha is None:
         raise EmptyRepository
-    if not repository.default_branch and clone.branch:
+    if clone.branch and clone.branch != repository.default_branch:
         Repository.objects.filter(pk=repository.pk).update(default_branch=clone.branch)
     return clone
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from analysis.git import cache
 from analysis.models import CloneCopy, Repository, Run, RunKind, Workspace
 from analysis.services.clones import cloned_repositories, clones_folder, remove_orphans
-from config.background import nudge
+from config.background import drop_queue, nudge
 
 # A workspace that said nothing for so long gets no head start any more, and later is forgotten.
 PRESENT, REMEMBERED = timedelta(minutes=3), timedelta(hours=1)
@@ -62,7 +62,7 @@ def keep(*, now: datetime) -> None:
     Every minute on every machine; safe at any time.
     """
     Workspace.objects.update_or_create(pk=settings.WORKSPACE_ID, defaults={"seen_at": now})
-    Workspace.objects.filter(seen_at__lt=now - REMEMBERED).delete()
+    _forget(now)
     remove_orphans()
     cache.evict(clones_folder(), most_bytes=settings.CLONE_CACHE_BYTES)
     held = cloned_repositories()
@@ -93,6 +93,14 @@ def ask_others_to_help() -> None:
     """Tell the other machines that there is a share to take."""
     for workspace in others_present(timezone.now()):
         nudge("analysis.tasks.help_scans", queue=own_queue(SCANS, workspace))
+
+
+def _forget(now: datetime) -> None:
+    """Machines that are gone, with what was sent to them: their queues would stay in Redis for ever."""
+    for gone in Workspace.objects.filter(seen_at__lt=now - REMEMBERED):
+        if Workspace.objects.filter(pk=gone.pk, seen_at=gone.seen_at).delete()[0]:
+            for queue in (SCANS, PULL_REQUESTS):
+                drop_queue(own_queue(queue, gone.pk))
 
 
 def _here() -> Workspace:

@@ -19,7 +19,7 @@ from config.api.schema import describe
 
 FREE = "An answer that is late, broken or nonsensical costs nothing and says 502. Every member may ask."
 ERRORS = {
-    403: "This needs 5 AI credits and 2 are left",
+    403: "This needs 5 AI credits and 2 are left; the plan Team grants more",
     404: access.UnknownRepository.message,
     409: ai.NotScannedYet.message,
     502: client.AiFailed.message,

@@ -3,8 +3,8 @@
 import gzip
 import re
 
-from django.http import HttpResponse
-from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import patch_vary_headers
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
@@ -12,7 +12,7 @@ from analysis import access
 from analysis import examples_policy as examples
 from analysis.selectors.policies import compressed_graph
 from analysis.serializers_policy import ArchitectureGraphSerializer
-from config.api.conditional import etag_of
+from config.api.conditional import etag_of, unless_held
 from config.api.schema import describe
 from organizations.entitlements import Feature, require_feature
 
@@ -34,17 +34,19 @@ class ArchitectureGraphViewSet(ViewSet):
             404: access.UnknownRepository.message,
         },
     )
-    def retrieve(self, request: SignedInRequest, repository_id: str) -> HttpResponse:
+    def retrieve(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id, with_plan=True)
         require_feature(repository.organization, Feature.ARCHITECTURE_GRAPH)
         as_gzip = bool(_ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")))
         etag = etag_of(repository.updated_at, as_gzip)
-        response = get_conditional_response(request, etag=etag)
-        if response is None:
+
+        def graph() -> HttpResponse:
             content = compressed_graph(repository)
             response = HttpResponse(content if as_gzip else gzip.decompress(content), content_type="application/json")
             if as_gzip:
                 response["Content-Encoding"] = "gzip"
-        response["ETag"] = etag
+            return response
+
+        response = unless_held(request, etag, graph)
         patch_vary_headers(response, ["Accept-Encoding"])
         return response

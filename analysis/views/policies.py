@@ -1,6 +1,7 @@
 """Reading, changing, previewing and undoing a repository's policy, by hand or by a rule pack."""
 
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
@@ -8,7 +9,7 @@ from accounts.authentication import SignedInRequest
 from analysis import access
 from analysis import examples_policy as examples
 from analysis.models import Repository
-from analysis.selectors.policies import policy_read
+from analysis.selectors.policies import policy_read, policy_version
 from analysis.serializers_policy import (
     ApplyPackSerializer,
     BacktestRequestSerializer,
@@ -27,6 +28,9 @@ from organizations.models import Role
 UNKNOWN = {404: access.UnknownRepository.message}
 INVALID = {400: "gates.block_merge[0].operator: must be one of >, >=, <, <=, ==, !="}
 NEEDS_EDITOR = {403: "The plan Solo does not include policyEditor; the plan Pro has it"}
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="The `ETag` of the read that the change was made from"
+)
 AT_ONCE = (
     "The last scan's facts are judged again: the results have changed when the answer arrives. Of a large repository, "
     "or while a scan is at work, the results follow through a queued run."
@@ -49,19 +53,23 @@ class PolicyViewSet(ViewSet):
 
     @describe(
         "Change the policy",
-        description=f"For admins and the owner, on Pro and above. Replaces the whole policy. {AT_ONCE}",
+        description="For admins and the owner, on Pro and above. Replaces the whole policy. With the `ETag` of the "
+        f"read as `If-Match`, a change that somebody else made meanwhile is not lost: 412. {AT_ONCE}",
         request=PolicySerializer,
         response=PolicyReadSerializer,
         request_example=examples.POLICY,
         example=examples.POLICY_READ,
-        errors={**INVALID, **NEEDS_EDITOR, **UNKNOWN},
+        errors={**INVALID, **NEEDS_EDITOR, **UNKNOWN, 412: policy_changes.PolicyChanged.message},
+        parameters=[IF_MATCH],
     )
     def update(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id, at_least=Role.ADMIN, with_plan=True)
         require_feature(repository.organization, Feature.POLICY_EDITOR)
         policy = policy_changes.policy_of_body(request.data)
 
-        policy_changes.set_policy(repository=repository, policy=policy, changed_by=request.user)
+        policy_changes.set_policy(
+            repository=repository, policy=policy, changed_by=request.user, based_on=_version_seen(request)
+        )
 
         return _policy_of(repository)
 
@@ -150,4 +158,14 @@ class PolicyViewSet(ViewSet):
 
 
 def _policy_of(repository: Repository) -> Response:
-    return Response(PolicyReadSerializer(policy_read(repository, today=timezone.now().date())).data)
+    """The policy under an ETag of its version and of the day, from which its notices follow."""
+    today = timezone.now().date()
+    policy = policy_read(repository, today=today)
+    etag = f'"{policy_version(policy)}.{today:%Y%m%d}"'
+    return Response(PolicyReadSerializer(policy).data, headers={"ETag": etag})
+
+
+def _version_seen(request: SignedInRequest) -> str | None:
+    """The version in `If-Match`, on whatever day it was read; None when the caller names none."""
+    given = request.headers.get("If-Match", "*").strip()
+    return None if given == "*" else given.removeprefix("W/").strip('"').partition(".")[0]

@@ -15,7 +15,7 @@ from analysis.models import Repository
 from analysis.selectors.exports import csv_of, sarif_of
 from analysis.selectors.sources import CloneGone, source_around
 from analysis.serializers import SourceLinesSerializer, ViolationQuerySerializer, ViolationSerializer
-from config.api.conditional import answer_of_version
+from config.api.conditional import answer_of_version, etag_of, unless_held
 from config.api.pagination import whole_number
 from config.api.schema import describe, query
 
@@ -82,11 +82,15 @@ class ViolationFileViewSet(ViewSet):
         example=examples.CSV,
         errors={400: "severity: must be one of info, warning, critical", 404: access.UnknownRepository.message},
     )
-    def csv(self, request: SignedInRequest, repository_id: str) -> StreamingHttpResponse:
+    def csv(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         query = ViolationQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        return _file(csv_of(repository, **query.validated_data), repository, CSV, "csv")
+        return unless_held(
+            request,
+            etag_of(repository.updated_at),
+            lambda: _file(csv_of(repository, **query.validated_data), repository, CSV, "csv"),
+        )
 
     @describe(
         "Download violations as SARIF",
@@ -97,9 +101,14 @@ class ViolationFileViewSet(ViewSet):
         example=examples.SARIF,
         errors={404: access.UnknownRepository.message},
     )
-    def sarif(self, request: SignedInRequest, repository_id: str) -> StreamingHttpResponse:
+    def sarif(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        return _file(sarif_of(repository, today=timezone.now().date()), repository, SARIF, "sarif")
+        today = timezone.now().date()
+        return unless_held(
+            request,
+            etag_of(repository.updated_at, today),
+            lambda: _file(sarif_of(repository, today=today), repository, SARIF, "sarif"),
+        )
 
 
 def _file(pieces: Iterator[bytes], repository: Repository, media_type: str, ending: str) -> StreamingHttpResponse:

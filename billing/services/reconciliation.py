@@ -1,8 +1,11 @@
 """Comparing what we hold with what the providers hold, and mending the difference. Each difference is written down."""
 
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import structlog
 from django.utils import timezone
@@ -35,29 +38,29 @@ log = structlog.get_logger("billing")
 
 @dataclass
 class Outcome:
-    """How many subscriptions were compared, how many differences mended, and how many could not be compared."""
+    """How many subscriptions were compared, how many differences mended, and how many could not be compared; the last
+    one that was met when the time was over before all were."""
 
     compared: int = 0
     repairs: int = 0
     failed: int = 0
+    cut_after: UUID | None = None
 
 
-def reconcile(*, only_overdue: bool = False) -> Outcome:
+def reconcile(*, only_overdue: bool = False, after: UUID | None = None, seconds: float = math.inf) -> Outcome:
     """Compare every subscription that is not over; with `only_overdue`, those whose period has ended and nobody said
-    so.
+    so. From the one behind `after` on, for so many seconds, but at least one.
 
     A provider that is not set up or does not answer costs that subscription alone. Running it again changes nothing.
     """
-    outcome = Outcome()
-    for subscription in _open_subscriptions(only_overdue):
-        try:
-            repairs = reconcile_one(subscription)
-        except Refusal as error:
-            outcome.failed += not isinstance(error, ProviderNotConfigured)
-            log.warning("not_reconciled", subscription=subscription.external_id, error=type(error).__name__)
-            continue
-        outcome.compared += 1
-        outcome.repairs += len(repairs)
+    outcome, ends = Outcome(), time.monotonic() + seconds
+    for subscription in _open_subscriptions(only_overdue, after):
+        if outcome.cut_after and time.monotonic() >= ends:
+            break
+        outcome.cut_after = subscription.pk
+        _count(outcome, subscription)
+    else:
+        outcome.cut_after = None
     log.info("reconciled", compared=outcome.compared, repairs=outcome.repairs, failed=outcome.failed)
     return outcome
 
@@ -75,10 +78,21 @@ def reconcile_one(subscription: Subscription) -> list[Repair]:
     return _mend(subscription, before, fact, payments)
 
 
-def _open_subscriptions(only_overdue: bool) -> Iterator[Subscription]:
+def _count(outcome: Outcome, subscription: Subscription) -> None:
+    try:
+        outcome.repairs += len(reconcile_one(subscription))
+        outcome.compared += 1
+    except Refusal as error:
+        outcome.failed += not isinstance(error, ProviderNotConfigured)
+        log.warning("not_reconciled", subscription=subscription.external_id, error=type(error).__name__)
+
+
+def _open_subscriptions(only_overdue: bool, after: UUID | None) -> Iterator[Subscription]:
     rows = Subscription.objects.exclude(status__in=[str(status) for status in ENDED])
     if only_overdue:
         rows = rows.filter(current_period_end__lte=timezone.now() - timedelta(hours=1))
+    if after:
+        rows = rows.filter(pk__gt=after)
     # Each is read when its turn comes: asking takes its time, in which others change or go with their organization.
     for key in list(rows.order_by("pk").values_list("pk", flat=True)):
         yield from Subscription.objects.select_related("organization").filter(pk=key)

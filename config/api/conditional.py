@@ -1,24 +1,28 @@
 """Answers that the caller may have already: known by what they are made from, before they are made.
 
-Every other answer gets its `ETag` from its bytes (Django's ConditionalGetMiddleware), which spares the network only.
+Every other answer gets its `ETag` from its bytes (ConditionalGetMiddleware), which spares the network only.
 """
 
 import contextlib
 import hashlib
 import zlib
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django.core.cache import caches
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.middleware import http
 from django.utils.cache import get_conditional_response
 from rest_framework.request import Request
 
+from config.api.errors import error_body
 from config.api.rendering import JSONRenderer
 from config.background import CACHE_AWAY
 from config.release import release
 
 KEPT_SECONDS = 900
+OTHER_VERSION = "The answer is another version than the condition names; read it again"
 
 
 def answer_of_version(
@@ -31,11 +35,32 @@ def answer_of_version(
     well, as it was understood: with whatever a caller may write there the cache could be filled without bounds.
     """
     etag = etag_of(*version)
-    unchanged = get_conditional_response(request._request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    content = _kept(f"{request.path} {etag}", make) if keep else _rendered(make)
-    return HttpResponse(content, content_type=JSONRenderer.media_type, headers={"ETag": etag})
+
+    def answer() -> HttpResponse:
+        content = _kept(f"{request.path} {etag}", make) if keep else _rendered(make)
+        return HttpResponse(content, content_type=JSONRenderer.media_type)
+
+    return unless_held(request, etag, answer)
+
+
+def unless_held(request: Request, etag: str, answer: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """304 to whoever has what this validator stands for, else what `answer` returns; the validator on both.
+
+    RFC 9110, section 15.4.5: a 304 carries the ETag that the whole answer would have.
+    """
+    response = get_conditional_response(request._request, etag=etag) or answer()
+    response["ETag"] = etag
+    return response
+
+
+class ConditionalGetMiddleware(http.ConditionalGetMiddleware):
+    """Django's; a condition that does not hold (`If-Match` with another version) has the error body."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        response = super().process_response(request, response)
+        if request.method == "GET" and response.status_code == HTTPStatus.PRECONDITION_FAILED:
+            return JsonResponse(error_body(HTTPStatus.PRECONDITION_FAILED, OTHER_VERSION), status=response.status_code)
+        return response
 
 
 def _kept(key: str, make: Callable[[], Any]) -> bytes:

@@ -21,6 +21,7 @@ STATUS_OF = {
     errors.NotAllowed: HTTPStatus.FORBIDDEN,
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.Conflict: HTTPStatus.CONFLICT,
+    errors.OutOfDate: HTTPStatus.PRECONDITION_FAILED,
     errors.ProviderFailed: HTTPStatus.BAD_GATEWAY,
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }

@@ -26,6 +26,16 @@ class BlankAsNullField(serializers.CharField):
         return value or None
 
 
+class BlankAsNullChoiceField(serializers.ChoiceField):
+    """One of some words, of a column that is never null: nothing in it is told as null."""
+
+    def __init__(self, choices: Any, **options: Any) -> None:
+        super().__init__(choices, allow_null=True, **options)
+
+    def to_representation(self, value: str) -> str | None:  # type: ignore[override]
+        return value or None
+
+
 class ChoiceField(serializers.ChoiceField):
     """One of some words. Whoever sends anything else is told which there are."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import BlankAsNullField, TimestampField, timestamp
+from config.api.fields import BlankAsNullChoiceField, BlankAsNullField, TimestampField, timestamp
 
 NoneType = type(None)
 # What these fields do to a value, unless it is of the type already.
@@ -20,6 +20,7 @@ CONVERSIONS: dict[type, tuple[type, Callable[[Any], Any]]] = {
     serializers.FloatField: (float, float),
     TimestampField: (str, timestamp),
     BlankAsNullField: (NoneType, lambda text: text or None),
+    BlankAsNullChoiceField: (NoneType, lambda text: text or None),
     serializers.DateField: (str, date.isoformat),
 }
 Step = tuple[str, Callable[[Any], Any], type, Callable[[Any], Any]]

@@ -64,6 +64,22 @@ TAGS = {
     "/badge/": "Badges",
     "/webhooks/": "Webhooks",
 }
+# What stands in paths, by the name of the placeholder.
+IN_PATHS = {
+    "organization_id": "The id of one of the caller's organizations.",
+    "user_id": "The id of the member's account.",
+    "invitation_id": "The id of a pending invitation.",
+    "token": "The token from the invitation's letter.",
+    "plan_id": "The id of a plan, such as `pro`.",
+    "feature": "The name of a feature, such as `architectureGraph`: one that the enforcement of plans lists.",
+    "repository_id": "The id of a repository of one of the caller's organizations.",
+    "run_id": "The id of a run.",
+    "violation_id": "The id of a violation of the repository.",
+    "pull_request_number": "The number that the code host gave to the pull request.",
+    "name": "The name of a rule pack, as the list has it.",
+    "owner": "What stands before the last slash of the repository's full name.",
+    "repo": "What stands after it.",
+}
 
 
 class Schema(AutoSchema):
@@ -178,6 +194,9 @@ def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _complete_operation(method: str, path: str, operation: dict[str, Any]) -> None:
+    for parameter in operation.get("parameters", []):
+        if parameter["in"] == "path":
+            parameter["description"] = IN_PATHS[parameter["name"]]
     operation["tags"] = [next(tag for prefix, tag in TAGS.items() if path.startswith(prefix))]
     common = {500: "Internal server error"}
     if any(operation.get("security", [])):

@@ -7,19 +7,20 @@ from django.conf import settings
 from django.utils import timezone
 
 from config.errors import Conflict, NotAllowed
-from config.pruning import older_than, prune
+from config.pruning import older_than, prune, take_turns
 from config.retries import atomic_with_retries
 from credits.ledger import entry_of, write
 from credits.locks import lock_account, lock_account_of
 from credits.models import CreditAccount, CreditEntry, EntryType, Operation, Reservation, ReservationState
 from organizations.access import UnknownOrganization
+from organizations.entitlements import offer_of_credits
 from organizations.models import Organization
 
 RESERVATION_LIFETIME = timedelta(minutes=15)
 
 
 class NotEnoughCredits(NotAllowed):
-    """The message names the price and what is left."""
+    """The message names the price, what is left, and the cheapest plan that grants more."""
 
 
 class AlreadyReleased(Conflict):
@@ -114,11 +115,12 @@ def lapse_overdue_reservations(*, now: datetime) -> int:
     return sum(_lapse(key, now) for key in overdue)
 
 
-def prune_reservations(*, now: datetime) -> int:
-    """Let go of reservations that are over, after their time (RETENTION). What they took stands in the ledger."""
+def prune_reservations(*, now: datetime) -> bool:
+    """Let go of reservations that are over, after their time (RETENTION). What they took stands in the ledger. Whether
+    more can go."""
     before = now - settings.RETENTION["reservations"]
     ended = older_than(Reservation, before).exclude(state=ReservationState.HELD)
-    return prune(ended.filter(updated_at__lt=before))
+    return take_turns(reservations=lambda: prune(ended.filter(updated_at__lt=before)))
 
 
 @atomic_with_retries
@@ -168,4 +170,5 @@ def _lock_reservation(reservation_id: UUID) -> tuple[CreditAccount, Reservation]
 
 
 def _not_enough(account: CreditAccount, credits: int) -> NotEnoughCredits:
-    return NotEnoughCredits(f"This needs {credits} AI credits and {account.available} are left")
+    offer = offer_of_credits(account.organization)
+    return NotEnoughCredits(f"This needs {credits} AI credits and {account.available} are left{offer}")

@@ -37,6 +37,12 @@ def total(orders):
 }
 
 
+def busy(version: int) -> str:
+    """A version of a file that is hard to follow, so that many of them make a hotspot."""
+    branches = "".join(f"    if code == {number}:\n        return {number + version}\n" for number in range(60))
+    return f"def worth(code):\n{branches}    return 0\n"
+
+
 @dataclass(frozen=True)
 class GitRepository:
     """A work tree in a temporary folder."""

@@ -9,7 +9,7 @@ from analysis.models import BlobFacts, Repository, StoredPolicy
 from analysis.services.backtests import backtest_policy
 from analysis.services.inputs import load_inputs
 from tests.analysis.conftest import TODAY
-from tests.analysis.repositories import SHOP, GitRepository
+from tests.analysis.repositories import SHOP, GitRepository, busy
 
 pytestmark = pytest.mark.django_db
 
@@ -117,6 +117,24 @@ class TestBacktest:
         assert [(each["prNumber"], each["result"]) for each in told["pullRequests"]] == [
             (10, "pass"), (9, "pass"), (8, "fail"), (7, "pass"),
         ]  # fmt: skip
+
+    def test_a_busy_file_that_gets_another_name_moves_no_score(
+        self, as_member: Any, merging: GitRepository, connect: Any, scan_here: Any
+    ) -> None:
+        for days_ago in range(20, 8, -1):
+            merging.commit({"shop/busy.py": busy(days_ago)}, on=TODAY - timedelta(days=days_ago))
+        merging.git("checkout", "-q", "-b", "move")
+        merging.move("shop/busy.py", "shop/calm.py")
+        merging.commit({}, on=TODAY, message="Move")
+        merging.git("checkout", "-q", "main")
+        merging.git("merge", "-q", "--no-ff", "-m", "Merge pull request #10 from acme/move", "move")
+        repository = connect(merging)
+        scan_here(repository)
+
+        gates = {"warn": [{"metric": "health_delta", "operator": "!=", "value": 0}]}
+        told = ask(as_member, repository, {"gates": gates}, limit=1)
+
+        assert [(each["prNumber"], each["gates"]) for each in told["pullRequests"]] == [(10, [])]
 
     def test_the_verdict_of_then_stands_beside_it(self, as_member: Any, scanned: Repository) -> None:
         scanned.pull_requests.create(

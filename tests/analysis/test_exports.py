@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import timedelta
 from typing import Any
 from urllib.parse import unquote
 
@@ -159,6 +160,18 @@ class TestCsv:
 
 @pytest.mark.parametrize("ending", ["csv", "sarif"])
 class TestBoth:
+    def test_who_has_it_already_is_answered_304_until_something_changes(
+        self, ending: str, as_member: Any, scanned: Repository
+    ) -> None:
+        url = f"/v1/api/repos/{scanned.pk}/violations.{ending}"
+        held = {"If-None-Match": as_member.get(url)["ETag"]}
+        again = as_member.get(url, headers=held)
+        Repository.objects.filter(pk=scanned.pk).update(updated_at=scanned.updated_at + timedelta(seconds=1))
+        after = as_member.get(url, headers=held)
+
+        assert (again.status_code, again.content, again["ETag"]) == (304, b"", held["If-None-Match"])
+        assert after.status_code == 200
+
     def test_it_is_a_file_with_the_name_of_the_repository(
         self, ending: str, as_member: Any, scanned: Repository
     ) -> None:

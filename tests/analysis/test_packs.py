@@ -120,6 +120,8 @@ class TestReads:
             ("framework=Flask", {"flask"}),
             ("framework=any&q=ports", {"hexagonal-architecture"}),
             ("q=cobol", set()),
+            ("q=d%C3%A9ploiement", set()),
+            ("q=%25", set()),
             ("framework=fla", set()),
             ("q=&framework=", EXPECTED),
         ],

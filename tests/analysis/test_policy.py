@@ -124,6 +124,14 @@ class TestChange:
         assert [layer["name"] for layer in graph["layers"]] == ["views", "services"]
         assert graph["stats"]["violationEdges"] >= 1
 
+    def test_it_is_no_scan(self, as_admin: Any, judged_shop: Repository) -> None:
+        before = as_admin.get(url_of(judged_shop, "")[:-1]).json()
+        as_admin.put(url_of(judged_shop), {"data_volumes": {"shop_order": "XL"}})
+        after = as_admin.get(url_of(judged_shop, "")[:-1]).json()
+
+        assert after["productionRisk"] != before["productionRisk"] or after["healthScore"] != before["healthScore"]
+        assert after["lastScanAt"] == before["lastScanAt"]
+
     def test_no_file_is_parsed_and_the_clone_is_not_needed(
         self, as_admin: Any, judged_shop: Repository, shop: GitRepository
     ) -> None:
@@ -279,6 +287,52 @@ class TestRefusals:
         message = as_owner.put(url_of(repository), {}).json()["message"]
 
         assert message == "The plan Solo does not include policyEditor; the plan Pro has it"
+
+
+class TestChangedByTwo:
+    """Two admins have read the same policy, and each sends it back with a change of their own."""
+
+    def test_the_second_is_told_of_the_first_and_takes_nothing_away(
+        self, as_admin: Any, as_owner: Any, judged_shop: Repository
+    ) -> None:
+        url = url_of(judged_shop)
+        seen = [client.get(url)["ETag"] for client in (as_owner, as_admin)]
+        first = as_owner.put(url, {"exceptions": [EXEMPTION]}, headers={"If-Match": seen[0]})
+
+        second = as_admin.put(url, {"architecture": "layered"}, headers={"If-Match": seen[1]})
+
+        assert (first.status_code, second.status_code) == (200, 412)
+        assert second.json()["message"] == (
+            "The policy was changed since you read it; read it again and make your change in what it says now"
+        )
+        assert as_admin.get(url).json()["exceptions"] == [EXEMPTION]
+
+    def test_on_what_it_says_now_it_goes_through(self, as_admin: Any, judged_shop: Repository) -> None:
+        url = url_of(judged_shop)
+        first = as_admin.put(url, {"exceptions": [EXEMPTION]})
+
+        second = as_admin.put(url, {"architecture": "layered"}, headers={"If-Match": first["ETag"]})
+
+        assert second.status_code == 200
+        assert second["ETag"] == as_admin.get(url)["ETag"] != first["ETag"]
+
+    def test_a_version_of_another_day_is_still_that_version(self, as_admin: Any, judged_shop: Repository) -> None:
+        url = url_of(judged_shop)
+        version = as_admin.get(url)["ETag"].partition(".")[0]
+
+        response = as_admin.put(url, {"architecture": "layered"}, headers={"If-Match": f'{version}.20200101"'})
+
+        assert response.status_code == 200
+
+    @pytest.mark.parametrize("headers", [{}, {"If-Match": "*"}])
+    def test_whoever_names_no_version_replaces_it(
+        self, as_admin: Any, judged_shop: Repository, headers: dict[str, str]
+    ) -> None:
+        as_admin.put(url_of(judged_shop), {"exceptions": [EXEMPTION]})
+
+        response = as_admin.put(url_of(judged_shop), {"architecture": "layered"}, headers=headers)
+
+        assert response.json()["exceptions"] == []
 
 
 class TestUndo:

@@ -15,8 +15,9 @@ from tests import factories
 from tests.analysis import hosting
 from tests.analysis.conftest import TODAY
 from tests.analysis.hosting import NOON, deliver, hosted
-from tests.analysis.repositories import GitRepository
+from tests.analysis.repositories import GitRepository, busy
 from tests.analysis.test_scan_command import scan
+from tests.api.described import differences
 from tests.webhooks import deliveries
 from webhooks.models import State, WebhookEvent
 
@@ -110,6 +111,20 @@ class TestVerdict:
             }
         ]
 
+    def test_it_is_told_as_it_is_described_before_it_and_after(
+        self, pull_request: hosting.PullRequest, repository: Repository, as_member: Any
+    ) -> None:
+        """Each null, and each field of the gates and findings."""
+        pull_request.tell("opened")
+        before = as_member.get(f"/v1/api/repos/{repository.pk}/prs/7")
+        judge_next()
+        after = as_member.get(f"/v1/api/repos/{repository.pk}/prs/7")
+
+        assert (before.json()["verdict"], before.json()["gateResult"], before.json()["date"]) == (None, None, None)
+        assert after.json()["verdict"]["gates"]
+        assert after.json()["verdict"]["introduced"]
+        assert [differences(before), differences(after)] == [[], []]
+
     def test_the_command_gives_the_same_verdict_for_the_same_commits(
         self, pull_request: hosting.PullRequest, shop: GitRepository, tmp_path: Any
     ) -> None:
@@ -125,6 +140,38 @@ class TestVerdict:
         assert len(stored.verdict["hash"]) == 64
         counts = (stored.gate_result, stored.score, stored.blocking_count, stored.warning_count)
         assert counts == (printed["result"], printed["score"], printed["blockingCount"], printed["warningCount"])
+
+    def test_a_busy_file_that_gets_another_name_moves_no_score(
+        self, repository: Repository, shop: GitRepository
+    ) -> None:
+        for days_ago in range(20, 8, -1):
+            shop.commit({"shop/busy.py": busy(days_ago)}, on=TODAY - timedelta(days=days_ago))
+        shop.git("checkout", "-q", "-b", "feature")
+        shop.move("shop/busy.py", "shop/calm.py")
+        push(shop, {})
+        hosting.PullRequest(shop).tell("opened")
+
+        judge_next()
+
+        metrics = row().verdict["metrics"]
+        assert metrics["hotspot_risk_max"] >= 60
+        assert (metrics["health_delta"], metrics["debt_removed"], row().score) == (0, 0, 0)
+
+    def test_a_todo_of_today_is_not_one_that_nobody_has_done_for_long(
+        self, pull_request: hosting.PullRequest, shop: GitRepository
+    ) -> None:
+        shop.git("checkout", "-q", "main")
+        shop.commit({"shop/old.py": "RATE = 1\n"}, on=TODAY - timedelta(days=300))
+        push(shop, {"shop/since.py": "RATE = 2\n"})
+        shop.git("checkout", "-q", "-B", "feature", "main")
+        todos = "# TODO(dana): read it from the settings\nRATE = 1\n\n# TODO think about taxes\nTAX = 0\n"
+        push(shop, {"shop/new.py": todos, "shop/old.py": todos})
+        pull_request.tell("opened")
+
+        judge_next()
+
+        found = [(each["file"], each["severity"], each["line"]) for each in row().verdict["introduced"]]
+        assert sorted(found) == [("shop/new.py", "info", 4), ("shop/old.py", "info", 4)]
 
     def test_the_policy_of_the_base_branch_decides_as_it_stands_now(
         self, pull_request: hosting.PullRequest, shop: GitRepository

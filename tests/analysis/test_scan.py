@@ -1,14 +1,22 @@
 """A repository is connected over the API, scanned by a real run, and read back over the API."""
 
+import zlib
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from analysis.models import Repository, RunStatus, ScanInputs, StoredPolicy, ViolationStatus
+from analysis.engine.facts import FileFacts, encode
+from analysis.engine.version import facts_version
+from analysis.models import BlobFacts, Repository, RunStatus, ScanInputs, StoredPolicy, ViolationStatus
+from analysis.parsing import MISSING
+from analysis.services.repositories import disconnect_repository
 from analysis.services.runs import request_run
+from analysis.services.workspaces import keep
 from tests.analysis.conftest import TODAY
-from tests.analysis.repositories import GitRepository
+from tests.analysis.repositories import SHOP, GitRepository
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -134,6 +142,44 @@ class TestNextScan:
 
         assert after.current_report != before.current_report
 
+    def test_a_blob_that_another_clone_lacked_is_read_where_it_is(self, connect: Any, shop: GitRepository) -> None:
+        blob = shop.git("rev-parse", "HEAD:shop/client.py").strip()
+        data = zlib.compress(encode(FileFacts("python", skipped=MISSING)))
+        BlobFacts.objects.create(
+            blob=blob, reading="python", version=facts_version(), data=data, used_on=TODAY, was_read=False
+        )
+
+        repository = connect(shop)
+
+        assert repository.violations.filter(file="shop/client.py").exists()
+        assert BlobFacts.objects.get(blob=blob).was_read
+
+    def test_without_a_chosen_branch_scans_follow_the_remote(self, connect: Any, shop: GitRepository) -> None:
+        repository = connect(shop)
+        before = repository.default_branch
+        shop.git("branch", "-m", "trunk")
+
+        after = scan_again(repository)
+
+        assert (before, after.default_branch) == ("main", "trunk")
+        assert after.runs.latest("queued_at").status == RunStatus.SUCCEEDED
+
+    def test_the_baseline_is_the_first_scan_that_succeeds(self, as_member: Any, connect: Any, tmp_path: Path) -> None:
+        late = GitRepository.create(tmp_path / "late")
+        repository = connect(late)
+        url = f"/v1/api/repos/{repository.pk}/first-scan"
+        before = as_member.get(url).json()
+        late.commit(SHOP, on=TODAY)
+
+        scan_again(repository)
+
+        after = as_member.get(url).json()
+        assert (before["status"], before["healthScore"]) == ("failed", None)
+        assert (after["status"], after["commitSha"]) == ("succeeded", late.head)
+        assert after["totalViolations"] > 0
+        scan_again(repository)
+        assert as_member.get(url).json()["runId"] == after["runId"]
+
     def test_what_its_attributes_call_vendored_is_neither_judged_nor_counted(
         self, connect: Any, shop: GitRepository
     ) -> None:
@@ -217,9 +263,19 @@ class TestBadInput:
         assert "no git repository" in self.failed(repository)
         assert not repository.folder.exists()
 
+    def test_of_one_that_could_not_be_cloned_nothing_stays(self, connect: Any, tmp_path: Any, workspace: Any) -> None:
+        repository = connect(GitRepository(tmp_path / "nowhere"))
+        before = [*(workspace / "clones").iterdir()]
+
+        disconnect_repository(repository=repository)
+        keep(now=timezone.now())
+
+        assert before
+        assert not [*(workspace / "clones").iterdir()]
+
     def test_a_branch_that_does_not_exist(self, organization: Any, connect: Any, shop: GitRepository) -> None:
         repository = connect(shop)
-        Repository.objects.filter(pk=repository.pk).update(default_branch="nowhere")
+        Repository.objects.filter(pk=repository.pk).update(default_branch="nowhere", is_branch_chosen=True)
 
         scan_again(repository)
 

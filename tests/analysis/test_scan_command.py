@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import SHOP, GitRepository
+from tests.operations.services import wait_until
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
@@ -55,6 +57,14 @@ def test_the_same_commit_gives_the_same_bytes(shop: GitRepository, tmp_path: Pat
     first = scan(str(shop.folder), "--json", tmp_path=tmp_path)
 
     assert scan(str(shop.folder), "--json", tmp_path=tmp_path).stdout == first.stdout
+
+
+def test_a_scan_loads_no_app_of_the_service(shop: GitRepository, tmp_path: Path) -> None:
+    scanned = ["manage.py", "scan", str(shop.folder), "--json"]
+    script = f"import sys, manage; manage.scan({scanned}); sys.exit(int('rest_framework' in sys.modules))"
+    settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(tmp_path / "var")}
+
+    assert subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, env={**os.environ, **settings}).returncode == 0
 
 
 def test_what_is_not_committed_does_not_count(shop: GitRepository, tmp_path: Path) -> None:
@@ -132,6 +142,53 @@ def test_bad_input_ends_with_a_sentence(make: Any, sentence: str, tmp_path: Path
     assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("nowhere", "no git repository here"),
+        pytest.param("x" * 5000, "no git repository here", id="a name too long"),
+        ("git@example.org:acme/shop.git", "Only clone addresses of these kinds are allowed"),
+        ("ssh://git@example.org/acme/shop.git", "Only clone addresses of these kinds are allowed"),
+    ],
+)
+def test_a_path_that_is_not_there_is_not_the_repository_around_it(address: str, sentence: str, tmp_path: Path) -> None:
+    done = scan(address, tmp_path=tmp_path)  # from within this checkout, which is one
+
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_may_hold_names_of_any_bytes(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    for name in (b"plain.py", b"bad\xff.py", b"new\nline.py"):
+        (tmp_path / "plain" / os.fsdecode(name)).write_text("def rates(region, seen=[]):\n    return seen\n")
+
+    found = as_json(str(tmp_path / "plain"), tmp_path=tmp_path)
+
+    assert found["filesAnalyzed"] == 3
+    assert len({each["file"] for each in found["violations"]}) == 3
+
+
+def test_a_scan_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    slow = GitRepository.create(tmp_path / "slow")
+    body = "def work(items):\n    return [item for item in items if item]\n\n\n" * 500
+    slow.commit({f"part_{n}.py": f"{body}\nN = {n}\n" for n in range(300)}, on=TODAY)
+    running = subprocess.Popen(
+        [sys.executable, "manage.py", "scan", str(slow.folder)],
+        cwd=CHECKOUT,
+        env={**os.environ, "VAR_DIR": str(tmp_path / "var"), "TMPDIR": str(tmp_path / "tmp")},
+        stdout=subprocess.DEVNULL,
+    )
+    wait_until(lambda: any((tmp_path / "tmp").iterdir()), seconds=50)
+
+    running.terminate()
+
+    assert running.wait(timeout=20) == 128 + signal.SIGTERM
+    assert not any((tmp_path / "tmp").iterdir())
 
 
 def test_an_unknown_revision_ends_with_a_sentence(shop: GitRepository, tmp_path: Path) -> None:

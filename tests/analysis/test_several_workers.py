@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from analysis.models import BlobFacts, CloneCopy, Platform, Repository, Run, RunStatus, ScanShare, Workspace
 from analysis.services import runs, workspaces
+from config.celery import app
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
 from tests.analysis.stored import stored_results
@@ -105,3 +106,23 @@ class TestHeadStart:
 
         assert workspaces.address_of(run, timezone.now()) == "scans"
         assert runs.claim_next_run(now=run.queued_at) == run
+
+
+def test_what_was_sent_to_a_machine_that_is_gone_is_forgotten_with_it() -> None:
+    gone = Workspace.objects.create(pk=uuid4(), seen_at=timezone.now() - timedelta(hours=2))
+    queues = [f"{kind}.{gone.pk}" for kind in ("scans", "pull_requests")]
+    with app.connection_for_write() as connection:
+        for queue in queues:
+            connection.SimpleQueue(app.amqp.queues[queue]).put({"anything": True})
+    assert [waiting(queue) for queue in queues] == [1, 1]
+
+    workspaces.keep(now=timezone.now())
+
+    assert [waiting(queue) for queue in queues] == [0, 0]
+    assert not Workspace.objects.filter(pk=gone.pk).exists()
+
+
+def waiting(queue: str) -> int:
+    """How many messages lie in a queue of the broker."""
+    with app.connection_for_read() as connection:
+        return int(connection.default_channel._size(queue))

@@ -91,6 +91,42 @@ def test_each_good_answer_has_an_example_that_its_schema_allows(document, operat
     assert not problems_of(document, answers)
 
 
+def test_words_of_a_closed_set_are_listed_wherever_they_are_told(document):
+    told = {
+        f"{name}.{field}": json.dumps(about)
+        for name, schema in document["components"]["schemas"].items()
+        for field, about in schema.get("properties", {}).items()
+    }
+    closed = re.compile(
+        r"(Violation|ScoreEntry|PackRule)\.(category|severity|confidence|gateAction)|Violation\.(source|volume)|Run\.(kind|status)"
+        r"|\w+\.(platform|productionRisk|planId|currentPlan|previousPlan|newPlan|currentResult|previewResult|gateResult)"
+        r"|(Analyze|FirstScan|Invitation|Subscription|Cancelled|Reactivated|PlanPreview)\.(status|billingCycle)"
+        r"|(Offer|OperationUsage|CreditTransaction)\.operation|Profile\.provider|FiredGate\.(metric|operator|action)"
+    )
+    fields = {name: about for name, about in told.items() if closed.fullmatch(name)}
+
+    assert len(fields) > 45
+    assert not [name for name, about in fields.items() if "$ref" not in about]
+
+
+def test_no_part_of_an_answer_is_of_any_shape_but_the_details_of_the_audit_trail(document):
+    shapeless = [
+        f"{name}.{field}"
+        for name, schema in document["components"]["schemas"].items()
+        for field, about in schema.get("properties", {}).items()
+        if '"additionalProperties": {}' in json.dumps(about)
+    ]
+
+    assert shapeless == ["AuditEntry.details"]
+
+
+def test_each_parameter_is_described(operations):
+    parameters = [(name, one) for name, operation in operations.items() for one in operation.get("parameters", [])]
+
+    assert len(parameters) > 100
+    assert not [(name, one["name"]) for name, one in parameters if not one.get("description")]
+
+
 def test_what_is_asked_for_by_page_is_answered_as_a_page(operations):
     answers = {
         name: operation["responses"]["200"]["content"]["application/json"]["schema"]

@@ -166,6 +166,28 @@ def test_a_provider_that_is_down_costs_its_own_subscriptions_alone(cardpay, by_c
     assert (outcome.compared, outcome.failed) == (1, 1)
 
 
+def test_a_turn_that_is_over_leaves_the_rest_to_the_next_one(cardpay):
+    rows = [known("cardpay", cardpay.subscribe(str(factories.organization(plan="free").pk))["id"]) for _ in range(3)]
+
+    outcome = reconcile(seconds=0)
+
+    assert (outcome.compared, outcome.cut_after) == (1, min(row.pk for row in rows))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("task", [tasks.reconcile, tasks.reconcile_overdue])
+def test_the_task_compares_all_of_them_turn_by_turn(cardpay, monkeypatch, task):
+    monkeypatch.setattr(tasks, "TURN_SECONDS", 0)
+    for _ in range(3):
+        known("cardpay", cardpay.subscribe(str(factories.organization(plan="free").pk))["id"])
+    start, end = (timezone.now() - timedelta(days=ago) for ago in (31, 1))
+    Subscription.objects.update(customer_id="other", current_period_start=start, current_period_end=end)
+
+    task.delay()
+
+    assert not Subscription.objects.filter(customer_id="other").exists()
+
+
 def test_a_provider_that_is_not_set_up_any_more_is_no_failure(by_card, settings):
     settings.CARDPAY_SECRET_KEY = ""
 

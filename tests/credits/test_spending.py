@@ -35,7 +35,7 @@ class TestReserve:
 
         with pytest.raises(services.NotEnoughCredits) as refusal:
             reserve(credited, 300, key="run-2")
-        assert refusal.value.message == "This needs 300 AI credits and 200 are left"
+        assert refusal.value.message == "This needs 300 AI credits and 200 are left; the plan Team grants more"
 
     def test_the_same_key_is_the_same_reservation(self, credited):
         assert reserve(credited).pk == reserve(credited).pk

@@ -344,34 +344,31 @@ def test_a_variable_of_go_has_the_fields_of_the_structs_that_its_file_imports():
     assert Callee("till/desk.go", 1) in found
 
 
-STABLE = {
-    "farm/stable/__init__.py": "from farm.stable.boxes import Boxes\n",
-    "farm/stable/boxes.py": "class Boxes:\n    def free(self):\n        return count(self)\n",
-    "farm/stable/hay.py": "class Hay:\n    def free(self):\n        return weigh(self)\n",
-    "farm/desk.py": "from farm.stable import Boxes\n\nboxes = Boxes()\n\ndef show():\n    return boxes.free()\n",
+PACKED = {
+    "shop/__init__.py": "",
+    "shop/desk/__init__.py": "from shop.desk.orders import Orders\nfrom shop.desk.mail import *\n",
+    "shop/desk/orders.py": "class Orders:\n    def place(self, row):\n        return row\n",
+    "shop/desk/mail.py": "def send(row):\n    return row\n",
+    "shop/api.py": (
+        "from shop.desk import Orders, send\n\ndesk = Orders()\n\n\ndef add(row):\n    return desk.place(row)\n\n\n"
+        "def tell(row):\n    send(row)\n    return row\n"
+    ),
 }
 
 
-def called_at_the_desk(files, before=None):
-    read = {path: extract(text.encode(), "python") for path, text in files.items()}
-    calls = CallGraph(read, build_graph(read), before)
-    return calls, calls.callees(Callee("farm/desk.py", 1))
+def test_what_a_package_of_python_has_from_its_modules_is_meant():
+    assert called_in_shop(PACKED)[1] == (Callee("shop/desk/orders.py", 1),)
+    assert called_in_shop(PACKED, position=2)[1] == (Callee("shop/desk/mail.py", 1),)
 
 
-def test_a_package_of_python_has_what_it_imports_for_others():
-    assert called_at_the_desk(STABLE)[1] == (Callee("farm/stable/boxes.py", 1),)
-
-
-def test_a_package_of_packages_has_it_too():
-    moved = {
-        **STABLE,
-        "farm/__init__.py": "from .stable import *\n",
-        "farm/desk.py": STABLE["farm/desk.py"].replace("farm.stable", "farm"),
-    }
-    assert called_at_the_desk(moved)[1] == (Callee("farm/stable/boxes.py", 1),)
+def test_what_a_package_of_python_does_not_import_is_not_meant():
+    hidden = PACKED | {"shop/desk/__init__.py": "from shop.desk.mail import send\n"}
+    assert called_in_shop(hidden)[1] == ()
 
 
 def test_a_method_that_appears_behind_a_package_is_seen_by_callers_that_did_not_change():
-    first, found = called_at_the_desk({**STABLE, "farm/stable/boxes.py": "class Boxes:\n    pass\n"})
+    first, found = called_in_shop(
+        PACKED | {"shop/desk/orders.py": PACKED["shop/desk/orders.py"].replace("place", "put")}
+    )
     assert found == ()
-    assert called_at_the_desk(STABLE, first)[1] == (Callee("farm/stable/boxes.py", 1),)
+    assert called_in_shop(PACKED, before=first)[1] == (Callee("shop/desk/orders.py", 1),)

@@ -98,3 +98,49 @@ class TestViews:
     def test_a_commit_from_the_future_waits_for_its_day(self):
         known = History.of([touch("a.py", days_ago=-500), touch("a.py", days_ago=3)])
         assert known.as_of(TODAY).churn("a.py") == 1
+
+
+class TestUntouched:
+    def test_a_file_that_a_commit_wrote_to_is_touched_for_so_many_days(self):
+        known = history(touch("a.py", days_ago=50), touch("b.py"))
+        assert not known.is_untouched("a.py", 180)
+        assert known.is_untouched("a.py", 40)
+
+    def test_a_file_that_was_moved_as_it_is_is_as_old_as_before(self):
+        known = history(renamed("old.py", "new.py", days_ago=2), touch("a.py", days_ago=3))
+        assert known.is_untouched("new.py", 180)
+
+    def test_a_touched_file_stays_touched_when_it_moves(self):
+        known = history(renamed("old.py", "new.py", days_ago=2), touch("old.py", days_ago=3))
+        assert not known.is_untouched("new.py", 180)
+        assert known.is_untouched("old.py", 180)
+
+
+class TestChangesThatAreNoCommitsYet:
+    def test_a_renamed_file_keeps_its_churn_and_its_age(self):
+        known = History.of([touch("old.py"), touch("old.py", author="Bo")])
+        changes = (
+            FakeChange("R100", "old.py", "new.py", "x", "x"),
+            FakeChange("R100", "quiet.py", "calm.py", "y", "y"),
+        )
+
+        after = known.changed(changes, TODAY).as_of(TODAY)
+
+        assert (after.churn("new.py"), after.churn("old.py"), after.authors("new.py")) == (2, 0, {"Ada": 1, "Bo": 1})
+        assert (after.is_untouched("new.py", 180), after.is_untouched("calm.py", 180)) == (False, True)
+
+    def test_what_is_written_counts_as_touched_and_as_no_churn(self):
+        known = History.of([touch("a.py", days_ago=200), touch("b.py")])
+        changes = (FakeChange("A", None, "new.py", None, "x"), FakeChange("M", "a.py", "a.py", "y", "z"))
+
+        after = known.changed(changes, TODAY).as_of(TODAY)
+
+        assert (after.is_untouched("new.py", 180), after.is_untouched("a.py", 180)) == (False, False)
+        assert (after.churn("new.py"), after.churn("b.py"), after.commit_count) == (0, 1, 1)
+
+    def test_files_that_bore_other_names_may_have_changed_places(self):
+        known = History.of([touch("one.py"), touch("two.py"), touch("two.py")])
+
+        before = known.renamed({"one.py": "two.py", "two.py": "one.py"}, TODAY).as_of(TODAY)
+
+        assert (before.churn("one.py"), before.churn("two.py")) == (2, 1)

@@ -235,3 +235,22 @@ class TestGlobs:
         document = {"layers": [{"name": "a", "path": pattern}]}
 
         assert refusal(document) == "layers[0].path: is not a glob that can be matched"
+
+
+class TestOperatorsWithoutQuotes:
+    @pytest.mark.parametrize("operator", [">", ">=", "!="])
+    @pytest.mark.parametrize(
+        "gate", ["\n    - metric: new_critical\n      operator: {}\n      value: 0\n",
+                 " [{{metric: new_critical, operator: {}, value: 0}}]\n"]
+    )  # fmt: skip
+    def test_are_told_to_stand_in_quotes(self, operator, gate):
+        source = ("gates:\n  block_merge:" + gate.format(operator)).encode()
+        with pytest.raises(PolicyInvalid, match="write operators in quotes"):
+            load_policy(source)
+        quoted = ("gates:\n  block_merge:" + gate.format(f'"{operator}"')).encode()
+        assert load_policy(quoted).block_merge == (Gate("new_critical", operator, 0),)
+
+    def test_a_mistake_elsewhere_is_told_alone(self):
+        with pytest.raises(PolicyInvalid) as refused:
+            load_policy(b'gates: {warn: [{metric: new_info, operator: ">", value: x}]}\n')
+        assert str(refused.value) == "gates.warn[0].value: must be a number"

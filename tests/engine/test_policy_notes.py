@@ -1,5 +1,6 @@
 """What a policy says about tables and layers that the repository does not have, and the names that it may use."""
 
+import time
 from datetime import date
 
 import pytest
@@ -9,7 +10,7 @@ from analysis.engine.extract import extract
 from analysis.engine.history import History
 from analysis.engine.languages import language_of
 from analysis.engine.model import Volume
-from analysis.engine.policy import Layer, Policy
+from analysis.engine.policy import Exemption, Layer, Policy
 
 SHOP = {
     "shop/models.py": "from django.db import models\n\nclass HookTask(models.Model):\n    name = models.TextField()\n",
@@ -52,6 +53,17 @@ def test_a_size_that_no_table_takes_is_told():
     )
 
 
+def test_as_many_sizes_as_a_policy_may_have_are_looked_up_in_a_moment():
+    model = "\n\nclass Model%d(models.Model):\n    name = models.TextField()\n"
+    sources = {"shop/models.py": "from django.db import models\n" + "".join(model % each for each in range(400))}
+    started = time.process_time()
+    told = report(sources, data_volumes={f"table_{each}": Volume.XL for each in range(5000)}).notes
+    took = time.process_time() - started
+
+    assert len(told) == 1
+    assert took < 3  # of the processor; comparing each size with each model takes ten
+
+
 def test_where_no_table_is_known_at_all_nothing_is_said():
     assert report({"a.py": "a = 1\n"}, data_volumes={"orders": Volume.XL}).notes == ()
 
@@ -59,6 +71,29 @@ def test_where_no_table_is_known_at_all_nothing_is_said():
 def test_a_layer_without_files_is_told():
     layers = (Layer(name="shop", path="shop/**"), Layer(name="api", path="{web,api}/**"))
     assert report(SHOP, layers=layers).notes == ("layers: no file stands in `api`",)
+
+
+def exception(rule="risk-http-no-timeout", file="shop/**", expires=date(2026, 1, 1)):
+    return Exemption(rule=rule, file=file, expires=expires, reason="Old gateway")
+
+
+def test_an_exception_for_a_rule_that_does_not_exist_is_told():
+    excused = (exception(), exception(rule="risk-http-timeout"))
+    assert (
+        "exceptions: there is no rule `risk-http-timeout`; nothing is excused by that name"
+        in report(SHOP, exemptions=excused).notes
+    )
+
+
+@pytest.mark.parametrize("file", ["shop/client.py", "./shop/**", "SHOP/**", "shop\\models.py", "{models,work}.py"])
+def test_an_exception_that_matches_no_file_is_told(file):
+    excused = (exception(), exception(file="work.py"), exception(file=file))
+    assert f"exceptions: no file matches `{file}`; nothing is excused there" in report(SHOP, exemptions=excused).notes
+
+
+def test_of_an_exception_that_has_expired_only_that_is_told():
+    (note,) = report(SHOP, exemptions=(exception("no-rule", "gone.py", date(2025, 12, 31)),)).notes
+    assert note.startswith("exception expired: no-rule in gone.py")
 
 
 @pytest.mark.parametrize(("column", "found"), [("secret", 1), ("repo_id", 0), ("owner", 0), ("shop", 0), ("name", 1)])

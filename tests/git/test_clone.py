@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,16 +21,18 @@ from analysis.git.errors import (
     AddressMoved,
     CloneTooLarge,
     CloneUnreachable,
+    DamagedAtServer,
     DamagedRepository,
     DiskFull,
     GitError,
+    GitKilled,
     GitMissing,
     GitTimedOut,
     NotARepository,
     UnknownRevision,
     failure,
 )
-from analysis.git.folder import locked
+from analysis.git.folder import locked, remove_doomed
 from analysis.git.history import read_history
 from analysis.git.tree import default_branch, list_tree, resolve
 from tests.providers.git_http import GitHttpServer
@@ -458,6 +461,37 @@ class TestKilled:
         assert mirror(origin.url, clone, branch=None, limits=limits, deadline=soon).head_sha == sha
         assert not (clone / "packed-refs").exists()
 
+    def test_a_remote_made_anew_with_other_hashes_is_cloned_anew(self, make_repository, clone, limits, soon):
+        made = [make_repository(f"{number}.git", hashes) for number, hashes in enumerate(("sha1", "sha256", "sha1"))]
+        heads = [each.commit({"a.py": b"1\n"}) for each in made]
+
+        assert [_head(each.url, clone, limits) for each in made] == heads
+
+    def test_a_remote_that_is_damaged_costs_no_clone(self, origin, clone, limits, soon):
+        one = origin.commit({"a.py": os.urandom(5000)})
+        mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+        blob = origin.blob(os.urandom(5000))
+        origin.commit_tree(origin.tree(("100644", b"b.py", blob)), one)
+        (origin.folder / "objects" / blob[:2] / blob[2:]).unlink()
+
+        with pytest.raises(DamagedAtServer):
+            mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
+
+        assert resolve(clone, "main") == one
+
+    def test_a_git_that_is_killed_leaves_no_transfer_to_wait_for(self, origin, clone, limits, soon):
+        origin.commit({"a.py": b"1\n"})
+        with GitHttpServer(origin.folder.parent, seconds_per_byte=1) as server, ThreadPoolExecutor(1) as pool:
+            url = f"{server.url}/origin.git"
+            ended = pool.submit(mirror, url, clone, branch=None, limits=limits, deadline=soon + 60)
+            _until(lambda: any(request.startswith("POST") for request in server.requests))
+            group = _group_of_git(str(server.port))
+            os.kill(group, signal.SIGKILL)
+
+            with pytest.raises(GitKilled):
+                ended.result(timeout=10)
+            _until(lambda: not _commands_naming(str(server.port)))
+
     def test_a_broken_clone_that_cannot_be_made_anew_leaves_nothing(self, origin, clone, limits, soon):
         origin.commit({"a.py": os.urandom(20_000)})
         mirror(origin.url, clone, branch=None, limits=limits, deadline=soon)
@@ -514,6 +548,17 @@ class TestRemove:
         remove_clone(folder)
 
         assert list(tmp_path.iterdir()) == []
+
+    def test_a_removal_that_was_killed_is_finished_later(self, tmp_path, monkeypatch):
+        doomed = tmp_path / ".shop.git.doomed-7-7"
+        (doomed / "objects" / "pack").mkdir(parents=True)
+
+        remove_doomed(tmp_path)
+        assert doomed.exists()  # it may be at work
+
+        monkeypatch.setattr("analysis.git.folder.REMOVAL_SECONDS", 0)
+        remove_doomed(tmp_path)
+        assert not doomed.exists()
 
     def test_what_links_point_to_stays(self, tmp_path):
         (tmp_path / "keep").mkdir()
@@ -616,6 +661,14 @@ def _commands_naming(port: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if f":{port}/" in line and "remote-http" in line]
 
 
+def _group_of_git(port: str) -> int:
+    """The git at the head of those that talk to the server on `port`."""
+    done = subprocess.run(["ps", "-eo", "pgid,args"], capture_output=True, text=True, check=True)
+    return next(
+        int(line.split()[0]) for line in done.stdout.splitlines() if f":{port}/" in line and "remote-http" in line
+    )
+
+
 def _holders(file: Path) -> set[str]:
     """The processes that have a file open."""
     found = set()
@@ -646,7 +699,10 @@ def test_every_error_is_one_sentence_that_says_what_to_do():
     [
         (-signal.SIGXFSZ, "", CloneTooLarge),
         (-signal.SIGXCPU, "", GitTimedOut),
+        (-signal.SIGKILL, "", GitKilled),
         (-signal.SIGSEGV, "SIGSEGV", DamagedRepository),
+        (128, "fatal: Failed to traverse parents of commit 0a", DamagedRepository),
+        (128, "error: Could not read 0a", DamagedRepository),
         (-signal.SIGSYS, "SIGSYS", DamagedRepository),
         (128, "fatal: write error: No space left on device\nfatal: index-pack failed", DiskFull),
         (128, "fatal: index-pack failed", DamagedRepository),

@@ -6,12 +6,15 @@ import resource
 import subprocess
 import time
 import zlib
+from contextlib import suppress
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
 from analysis.git.blobs import BlobReader
-from analysis.git.clone import mirror
+from analysis.git.clone import LISTING_BYTES, mirror
 from analysis.git.command import Transfer, run_git
 from analysis.git.errors import CloneTooLarge, CloneUnreachable, DamagedRepository, GitError, GitTimedOut
 from analysis.git.history import read_history
@@ -47,6 +50,25 @@ def deep(origin, depth: int) -> str:
             file.write_bytes(zlib.compress(content, 1))
         body = b"40000 d\0" + bytes.fromhex(name)
     return origin.raw("tree", body)
+
+
+class _EndlessList(BaseHTTPRequestHandler):
+    """Tells of ever more branches."""
+
+    sent = 0
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-git-upload-pack-advertisement")
+        self.end_headers()
+        line = b"0043" + b"1" * 40 + b" refs/heads/topic-4711\n"
+        with suppress(OSError):
+            self.wfile.write(b"001e# service=git-upload-pack\n0000")
+            while self.wfile.write(line * 10_000):
+                type(self).sent += len(line) * 10_000
+
+    def log_message(self, *arguments: object) -> None:
+        pass
 
 
 class TestBombs:
@@ -102,6 +124,16 @@ class TestBombs:
 
 
 class TestDeepTrees:
+    def test_a_list_of_branches_without_end_is_not_held(self, clone, limits, soon):
+        with ThreadingHTTPServer(("127.0.0.1", 0), _EndlessList) as server:
+            Thread(target=server.serve_forever, daemon=True).start()
+            with pytest.raises(DamagedRepository):
+                mirror(f"http://127.0.0.1:{server.server_port}/x", clone, branch=None, limits=limits, deadline=soon)
+            server.shutdown()
+
+        assert _EndlessList.sent < 1.5 * LISTING_BYTES
+        assert not clone.exists()
+
     def test_ten_thousand_levels_over_the_wire_end_with_a_sentence_or_a_note(self, origin, clone, tight, soon):
         origin.commit_tree(deep(origin, 10_000))
 

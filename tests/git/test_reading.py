@@ -1,6 +1,7 @@
 """Trees, blobs, changes and history of well-behaved repositories and of odd ones."""
 
 import os
+import signal
 import time
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -308,8 +309,18 @@ class TestBlobs:
         assert [blob for blob, _ in read] == [*good[:10], bad, *good[10:], bad]
         assert {blob for blob, content in read if content is None} == {bad}
 
+    def test_a_git_that_is_killed_in_between_costs_nothing(self, origin):
+        content = {origin.blob(one): one for one in (os.urandom(30_000) for _ in range(200))}
+        with BlobReader(origin.folder) as reader:
+            reading = reader.read_many(content)
+            read = dict([next(reading)])
+            os.killpg(reader._process._process.pid, signal.SIGKILL)
+            read.update(reading)
+
+        assert read == content
+
     def test_more_damage_than_a_few_files_ends_with_a_sentence(self, origin, monkeypatch):
-        monkeypatch.setattr(blobs, "RESTARTS", 2)
+        monkeypatch.setattr(blobs, "MOST_LOST", 2)
         bad = [origin.blob(os.urandom(90_000)) for _ in range(3)]
         for blob in bad:
             cut_short(origin, blob)

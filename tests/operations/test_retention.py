@@ -24,7 +24,7 @@ from analysis.models import (
     Violation,
 )
 from analysis.services.facts import stored_facts
-from analysis.services.retention import prune_results
+from analysis.services.retention import prune_days, prune_results
 from config import pruning
 from config.models import first_id_at, new_id
 from credits.models import CreditAccount, CreditEntry, Reservation
@@ -33,6 +33,7 @@ from organizations import retention
 from organizations.models import AuditEntry
 from webhooks import inbox
 from webhooks.models import WebhookEvent
+from webhooks.tasks import forget_events
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +63,14 @@ class TestRuns:
 
         assert set(Run.objects.all()) == {first, shown, unfinished, recent}
         assert not Run.objects.filter(pk=middle.pk).exists()
+
+    def test_a_time_longer_than_there_have_been_ids_keeps_all_of_them(self, repository, settings):
+        settings.RETENTION = dict.fromkeys(settings.RETENTION, days(36_500))
+        old = run(repository, days(4000))
+
+        prune_results(now=NOW)
+
+        assert set(Run.objects.all()) == {old}
 
 
 class TestReports:
@@ -109,7 +118,7 @@ class TestDays:
         snapshot(repository, TODAY - days(731))
         snapshot(repository, TODAY - days(729))
 
-        prune_results(now=NOW)
+        prune_days(today=TODAY)
 
         assert [each.day for each in Snapshot.objects.all()] == [TODAY - days(729)]
 
@@ -118,7 +127,7 @@ class TestDays:
         settings.HISTORY_DAYS = history_days
         snapshot(repository, TODAY - days(900))
 
-        prune_results(now=NOW)
+        prune_days(today=TODAY)
 
         assert Snapshot.objects.count() == 1
 
@@ -128,7 +137,7 @@ class TestDays:
         standing(repository, 150, base=200)
         standing(repository, 90, base=200)
 
-        prune_results(now=NOW)
+        prune_days(today=TODAY)
 
         assert sorted((TODAY - each.day).days for each in DayStanding.objects.all()) == [90, 200]
 
@@ -226,7 +235,32 @@ class TestBatches:
         events(10)
         rows = WebhookEvent.objects.all()
 
-        assert [pruning.prune(rows, seconds=0), pruning.prune(rows, seconds=60)] == [0, 10]
+        assert [pruning.prune(rows, seconds=0), pruning.prune(rows, seconds=60)] == [(0, True), (10, False)]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_task_goes_on_turn_by_turn_until_nothing_is_left(self, monkeypatch):
+        monkeypatch.setattr(pruning, "BATCH", 3)
+        monkeypatch.setattr(pruning, "TURN_SECONDS", 0.01)
+        monkeypatch.setattr(pruning, "BREAK_SECONDS", 0.02)
+        events(10)
+
+        forget_events.delay()
+
+        assert not WebhookEvent.objects.exists()
+
+    def test_rows_that_have_to_stay_are_no_reason_for_another_round(self):
+        assert not pruning.take_turns(kept=lambda: pruning.Turn(0, is_cut=True), gone=lambda: pruning.Turn(9))
+        assert pruning.take_turns(some=lambda: pruning.Turn(1, is_cut=True))
+
+    def test_a_kind_that_fails_keeps_no_other_from_its_turn(self):
+        events(3)
+
+        def fail() -> pruning.Turn:
+            raise ValueError("a row that nobody thought of")
+
+        pruning.take_turns(odd=fail, events=lambda: pruning.prune(WebhookEvent.objects.all()))
+
+        assert not WebhookEvent.objects.exists()
 
     def test_what_cannot_go_is_met_once(self, monkeypatch):
         monkeypatch.setattr(pruning, "BATCH", 3)

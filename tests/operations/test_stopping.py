@@ -1,5 +1,6 @@
 """A worker steps back: for another worker when it is told to stop, for the web server whenever both want the cores."""
 
+import json
 import os
 import signal
 import subprocess
@@ -48,11 +49,16 @@ def start_worker(tmp_path: Path) -> Iterator[Any]:
     """The worker for analyses, started as on a machine of its own, with one message in its queue."""
     started = []
 
-    def start() -> "subprocess.Popen[bytes]":
-        env = environment(tmp_path, CLONE_ALLOWED_SCHEMES="http", CLONE_ALLOW_PRIVATE_ADDRESSES="true")
-        worker = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--only", "runs"], cwd=CHECKOUT, env=env, start_new_session=True
-        )
+    def start(**changes: str) -> "subprocess.Popen[bytes]":
+        env = environment(tmp_path, CLONE_ALLOWED_SCHEMES="http", CLONE_ALLOW_PRIVATE_ADDRESSES="true", **changes)
+        with (tmp_path / "log").open("ab") as log:
+            worker = subprocess.Popen(
+                [sys.executable, "manage.py", "serve", "--only", "runs"],
+                cwd=CHECKOUT,
+                env=env,
+                stderr=log,
+                start_new_session=True,
+            )
         started.append(worker)
         nudge = "from config.celery import app; app.send_task('analysis.tasks.scan_next')"
         subprocess.run([sys.executable, "-c", nudge], cwd=CHECKOUT, env=env, check=True)
@@ -87,6 +93,21 @@ def test_a_worker_told_to_stop_leaves_its_run_to_the_next_one(
     wait_until(lambda: Run.objects.get(pk=long_scan.pk).is_finished, seconds=60)
     ended = Run.objects.get(pk=long_scan.pk)
     assert (ended.status, ended.attempts, ended.error) == (RunStatus.SUCCEEDED, 1, "")
+
+
+def test_a_worker_logs_what_became_of_its_run_from_the_level_that_is_set(
+    start_worker: Any, long_scan: Run, tmp_path: Path
+) -> None:
+    Repository.objects.update(clone_url="http://127.0.0.1:1/nobody.git")
+
+    start_worker(LOG_LEVEL="INFO")
+    wait_until(lambda: Run.objects.get(pk=long_scan.pk).is_finished, seconds=60)
+
+    wait_until(lambda: "run left its child" in (tmp_path / "log").read_text(), seconds=10)
+    said = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if line.startswith("{")]
+    failed = next(line for line in said if line["event"] == "run failed")
+    assert (failed["run"], failed["level"]) == (str(long_scan.pk), "info")
+    assert not any(line["event"].startswith("Task ") for line in said)
 
 
 def test_a_worker_leaves_the_cores_to_the_web_server_when_both_want_them(start_worker: Any) -> None:

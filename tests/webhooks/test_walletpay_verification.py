@@ -1,6 +1,7 @@
 """The wallet provider is asked with the very bytes, within three seconds, and a silent one harms nobody."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import orjson
 import pytest
@@ -62,6 +63,23 @@ def test_a_provider_that_gives_no_answer_means_try_again(wallet, mood):
     assert not WebhookEvent.objects.exists()
     wallet.mood = "well"
     assert deliveries.walletpay(BYTES).send().json() == {"received": True, "duplicate": False}
+
+
+def test_while_a_provider_hangs_one_delivery_waits_for_it_and_the_others_are_refused_at_once(wallet):
+    wallet.mood = "hangs"
+    deliveries.walletpay(BYTES).send()
+
+    def seconds_until_refused(_: int) -> float:
+        started = time.monotonic()
+        assert deliveries.walletpay(BYTES).send().status_code == 503
+        return time.monotonic() - started
+
+    with ThreadPoolExecutor(6) as senders:
+        *quick, slow = sorted(senders.map(seconds_until_refused, range(6)))
+
+    assert max(quick) < 2 < slow
+    wallet.mood = "well"
+    assert deliveries.walletpay(BYTES).send().status_code == 200
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[", "nonsense"])

@@ -2,9 +2,16 @@
 
 Time-outs of an HTTP client count from byte to byte, so a server that sends one byte a second outlives them. A cancelled
 coroutine does not: the whole exchange, fetching a token included, runs in an event loop of its own under one deadline.
+
+Each delivery that waits holds a thread of the web server, which has few. While the provider fails or is slow one
+delivery at a time asks it and the others are refused at once, to be sent again: else everybody would wait for it.
 """
 
 import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -16,6 +23,7 @@ from billing.providers.walletpay_token import TOKENS, configured_account
 from config.errors import Unavailable
 
 DEADLINE_SECONDS = 3.0
+SLOW_SECONDS = 1.0
 LARGEST_ANSWER_BYTES = 64 * 1024
 
 log = structlog.get_logger("webhooks")
@@ -36,13 +44,38 @@ def ask(body: bytes) -> Any:
     """The answer of `verify-webhook-signature` to this body; VerificationUnavailable when there is none in time."""
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(asyncio.wait_for(_exchange(body), DEADLINE_SECONDS))
+        with _turn():
+            return loop.run_until_complete(asyncio.wait_for(_exchange(body), DEADLINE_SECONDS))
     except (httpx.HTTPError, httpx.InvalidURL, _Refused, TimeoutError, ValueError) as error:
         # The kind of failure is enough; an address or an answer could carry a secret.
         log.warning("wallet verification failed", kind=type(error).__name__)
         raise VerificationUnavailable from error
     finally:
         loop.close()
+
+
+class _Provider:
+    """How the provider did when this process asked it last, and how many deliveries are asking now."""
+
+    guard = threading.Lock()
+    asking = 0
+    is_in_trouble = False
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    with _Provider.guard:
+        if _Provider.is_in_trouble and _Provider.asking:
+            raise VerificationUnavailable
+        _Provider.asking += 1
+    began, failed = time.monotonic(), True
+    try:
+        yield
+        failed = False
+    finally:
+        with _Provider.guard:
+            _Provider.asking -= 1
+            _Provider.is_in_trouble = failed or time.monotonic() - began > SLOW_SECONDS
 
 
 async def _exchange(body: bytes) -> Any:

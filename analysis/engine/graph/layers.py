@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
 from pathspec import PathSpec
 
-from analysis.engine.policy import Policy
+from analysis.engine.policy import Layer, Policy
 
 _INWARD = re.compile(r"hexagonal|clean|onion|ports", re.IGNORECASE)
 _LAYERED = re.compile(r"^(strict[- _]?)?layer", re.IGNORECASE)
@@ -39,15 +41,20 @@ class LayerPlace:
 
 def assign_layers(paths: Iterable[str], policy: Policy) -> Mapping[str, LayerPlace | None]:
     """The layer of each path. Of several globs that match, the one with the longest fixed part wins, then the first."""
-    paths = list(paths)
+    return _assigned(tuple(paths), policy.layers)
+
+
+# Rules, graph and notes ask for the same files, and both sides of a change for their own.
+@lru_cache(maxsize=4)
+def _assigned(paths: tuple[str, ...], layers: tuple[Layer, ...]) -> Mapping[str, LayerPlace | None]:
     places: dict[str, LayerPlace | None] = dict.fromkeys(paths)
-    order = sorted(enumerate(policy.layers), key=lambda item: (-_fixed_part(item[1].path), item[0]))
+    order = sorted(enumerate(layers), key=lambda item: (-_fixed_part(item[1].path), item[0]))
     for height, layer in reversed(order):
         place = LayerPlace(name=layer.name, height=height, path=layer.path)
         spec = PathSpec.from_lines("gitignore", [layer.path], backend="re2")
         for path in spec.match_files(paths):
             places[path] = place
-    return places
+    return MappingProxyType(places)
 
 
 def may_use(source: LayerPlace, target: LayerPlace, policy: Policy) -> bool:

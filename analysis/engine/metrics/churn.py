@@ -39,10 +39,10 @@ class Churn:
 
     def take(self, step: Step) -> None:
         """Count one more commit; call it from the oldest to the newest."""
-        for old, new in step.moves:
-            if old in self.per_file:
-                self.per_file[new] = self.per_file.pop(old)
-                self.authors[new] = self.authors.pop(old)
+        known = [(new, old) for old, new in step.moves if old in self.per_file]
+        moved = [(new, self.per_file.pop(old), self.authors.pop(old)) for new, old in known]
+        for new, commits, authors in moved:  # all are away before one arrives: files may change places
+            self.per_file[new], self.authors[new] = commits, authors
         if step.merge:
             return
         self.commits += 1
@@ -59,6 +59,17 @@ def churn_of(steps: Iterable[Step]) -> Churn:
     for step in steps:
         churn.take(step)
     return churn
+
+
+def touched_by(steps: Iterable[Step]) -> frozenset[str]:
+    """The files that `steps`, oldest first, wrote to, by the names that they bear at the end. A file that was moved as
+    it is was not written to."""
+    touched: set[str] = set()
+    for step in steps:
+        moved = {new for old, new in step.moves if old in touched}
+        touched.difference_update(old for old, _ in step.moves)
+        touched.update(moved, step.touched)
+    return frozenset(touched)
 
 
 def main_author_share(authors: Mapping[str, int]) -> float:

@@ -77,8 +77,11 @@ def read_pack(name: str, source: bytes) -> Pack:
 
 
 def search(text: str = "", framework: str = "") -> list[Pack]:
-    """Packs in which every word of `text` begins a word, made for `framework` if one is named; case is ignored."""
+    """Packs in which every word of `text` begins a word, made for `framework` if one is named; case is ignored.
+    A text without a word, such as `%`, finds nothing."""
     words = _words(text)
+    if text.strip() and not words:
+        return []
     wanted = framework.strip().lower()
     return [
         pack
@@ -126,4 +129,4 @@ def _speaks_of(pack: Pack, words: Iterable[str]) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", text.lower())
+    return re.findall(r"[^\W_]+", text.lower())

@@ -23,6 +23,8 @@ _TOLD = re.compile(
     rb"(?i)(?:\breturn\b|(?:json\w*|send\w*|render\w*|log\w*|print\w*|debug|info|warn\w*|write\w*)\s*\()[^\n;]*[(,{:=]\s*\Z"
 )
 _COMPARED = re.compile(rb"[^\n]*?(?:[<>]=?|===?|!=|%|\?)")
+_EXPORTED = rb"\bexport\s+(?:const|let|var)\s+NAME\b|\bexport\s*(?:default\s+NAME\b|\{[^}]*\bNAME\b)|__all__[^\n]*NAME"
+_CLASS_OF_CACHE = re.compile(r"Cache\w*$|Memo(?:izer)?$")
 _TAKES_OUT = re.compile(r"^_*(?i:remove|delete|clear|evict|expire|prune|purge|drop|forget|invalidate)(?![a-z])")
 
 
@@ -52,3 +54,16 @@ def is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
         for each in file.functions[1:]
         if _TAKES_OUT.search(each.name.rpartition(".")[2])
     )
+
+
+def is_exported(name: str, file: SourceFile) -> bool:
+    """Whether other files may take something out."""
+    return re.search(_EXPORTED.replace(b"NAME", re.escape(name.encode())), file.source) is not None
+
+
+def is_of_a_cache(field: Node, file: SourceFile) -> bool:
+    """Whether a static map of Java belongs to a class that is called a cache."""
+    if file.language != "java":
+        return False
+    owner = file.scope_of(field)
+    return owner.kind == "class" and _CLASS_OF_CACHE.search(owner.prefix.rstrip(".")) is not None

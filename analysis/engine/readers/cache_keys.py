@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import FileFacts
 from analysis.engine.readers.own_callers import gets_only_literals
 from analysis.engine.readers.reading import KEY, followed, node_at
 
@@ -23,7 +25,12 @@ _OF_PEOPLE = re.compile(
 _OF_ONE_PERSON = re.compile(
     r"(?i)(?<![a-z])to(?![a-z])|recipient|sender|e_?mail|phone|session|token|user|visitor|customer|(?<![a-z])ip(?![a-z])"
 )
-_KEY_TYPE = re.compile(r"(?:Map|[dD]ict|Record)[<\[]\s*(\w+)|\bmap\[(\w+)\]")
+_KEY_TYPE = re.compile(r"(?:Map|[dD]ict|Record)[<\[]\s*[\"']?(?:\w+\.)*(\w+)|\bmap\[(\w+)\]")
+_A_CLASS = re.compile(r"[\"']?(?:\w+\.)*([A-Z]\w+)[\"']?(?:\s*\|\s*(?:None|undefined))?")
+_LISTED = re.compile(r"(?:typing\.)?Literal\[|[\"'][^\"']*[\"']\s*\|")  # all values are written out
+_DECLARES_ENUM = (
+    rb"\bclass\s+NAME\s*\([^)\n]*Enum\b|\benum\s+NAME\b|\btype\s+NAME\s*=\s*\|?\s*[\"'][^;\n]*(?:[\"']|\|)\s*(?:;|\n)"
+)
 _OF_SETTINGS = re.compile(r"(?i)\((?:\w+\.)*(?:policy|config|options?)\)")  # a key that is made of settings
 _CLOSED_KEYS = re.compile(
     r"(?i)locale|lang|time_?zone|\btz\b|format|type|kind|(?<![a-z])ext(ension)?$|class|enum|level|status|currency"
@@ -75,9 +82,45 @@ def are_of_one_person(keys: str) -> bool:
     return _OF_ONE_PERSON.search(keys) is not None
 
 
+def kind_of_keys(declared: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:
+    """The class that all keys of a map are of, by its declaration or by the parameters under which functions add;
+    empty for texts and numbers, and where it is not seen."""
+    kinds = {first or second for first, second in _KEY_TYPE.findall(declared)} - {"Map", "Dict", "Record"}
+    if not kinds:
+        kinds = {_annotation_of((each["key"] or each["given"] or b"").strip(), each, file) for each in added}
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    found = _A_CLASS.fullmatch(kind)
+    return found[1] if found is not None and _OF_TEXT.fullmatch(kind.lower()) is None else ""
+
+
+def is_enumeration(kind: str, file: SourceFile) -> bool:
+    """Whether the file declares a type whose values it lists."""
+    return re.search(_DECLARES_ENUM.replace(b"NAME", re.escape(kind.encode())), file.source) is not None
+
+
+def is_enumerated(kind: str, codebase: Codebase) -> bool:
+    """Whether a class of this name lists all its values."""
+    return any(kind in listed for listed in codebase.summaries(_enumerations).values())
+
+
+def _enumerations(facts: FileFacts) -> frozenset[str]:
+    """The classes of a file that list all their values."""
+    return frozenset(
+        each.name for each in facts.classes if any(base.endswith(("Enum", "Choices")) for base in each.bases)
+    )
+
+
+def _annotation_of(key: bytes, added: re.Match[bytes], file: SourceFile) -> str:
+    function = file.scope_at(added.end() - 1, added.end()).function
+    given = file.dialect.parameters(function.node, file) if function.index else ()
+    return next((each.annotation for each in given if each.name.encode() == key), "")
+
+
 def has_few_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
     """Whether the key, or what the function made it from, is of a kind of which there are few."""
     key = (added["key"] or added["given"] or b"").strip()
+    if _LISTED.match(_annotation_of(key, added, file)):
+        return True
     made = re.compile(rb"(?<![\w.])" + re.escape(key) + rb"\s*:?=(?!=)[^\n]*") if re.fullmatch(rb"\w+", key) else None
     function = file.scope_at(added.end() - 1, added.end()).function.node
     found = made.search(file.source, function.start_byte, added.start()) if made is not None else None

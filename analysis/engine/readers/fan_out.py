@@ -2,14 +2,16 @@
 is started leaves the process."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts, Function
+from analysis.engine.queries import QuerySite
 from analysis.engine.readers.go_rows import filled_by
 from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.outside_calls import by_class, what_it_does
@@ -50,6 +52,7 @@ _ANSWERED = re.compile(r"\s*,\s*\w+\s*:?=\s*((?:\w+\.)+\w+)\(")
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMES = frozenset({"identifier", "attribute", "member_expression"})  # `ids.map(load)`
 _MOST_CALLS = 12  # whose names are noted of what is started
+_REMEMBERED = re.compile(r"\bif\b\s*\(?\s*((?:this\.|self\.)?\w+)(?: is not None)?\s*\)?\s*[:{]?\s*return \1\b")
 _LEVELS = 2  # of calls until the process is left
 # By the name of the object that is asked; `what_it_does` knows those that say more.
 _OVER_NETWORK = re.compile(
@@ -188,10 +191,28 @@ def answered_by(collection: str, node: Node, file: SourceFile) -> str:
 def loads_rows(call: str, place: Place, codebase: Codebase) -> bool:
     """Whether a function that is called loads rows of a table which does not stay small, and not a few of them."""
     return any(
-        site.query.operation == "select" and not (0 < site.query.limit <= SMALL or site.has_key or site.looks_small)
+        _may_be_many(site) and not 0 < site.query.limit <= SMALL
         for callee in codebase.calls.resolve(place.path, place.function, call)
         for site in codebase.queries.by_function.get(callee, ())
     )
+
+
+def is_asked_for(collection: str, node: Node, file: SourceFile) -> bool:
+    """Whether a local name stands for what a method of some object gave, as a repository does: `are_rows` knows."""
+    if not collection.isidentifier():
+        return False
+    return any("." in file.text(each).partition("(")[0] for each in assigned_values(collection, node, file))
+
+
+def are_rows(name: str, place: Place, codebase: Codebase) -> bool:
+    """Whether the function gives this name the rows of a query for a table which does not stay small, and not a few of
+    them."""
+    sites = codebase.queries.by_function.get(Callee(place.path, place.index), ())
+    return any(_may_be_many(site) and not site.query.limit for site in sites if site.query.variable == name)
+
+
+def _may_be_many(site: QuerySite) -> bool:
+    return site.query.operation == "select" and not (site.has_key or site.looks_small)
 
 
 def are_parts(collection: str, started: str, elements: tuple[str, ...]) -> bool:
@@ -242,3 +263,24 @@ def _run_at_once(position: int, facts: FileFacts) -> Iterator[str]:
     for each in facts.functions[position + 1 :]:
         if each.parent == position and each.name.endswith(".Promise()"):
             yield from each.calls
+
+
+def is_made_once(node: Node, file: SourceFile) -> bool:
+    """Whether the function gives what it made the first time, and so starts them once: `if (known) return known;`."""
+    text = function_text(node, file)
+    known = _REMEMBERED.search(text)
+    return known is not None and re.search(rf"(?m)^\s*{re.escape(known[1])}\s*=(?!=)", text) is not None
+
+
+def is_given_one(started: re.Match[str], elements: Iterable[str]) -> bool:
+    """Whether what runs is given the element of the loop to work on."""
+    arguments = started.string[started.end() :].partition("\n")[0].partition(")")[0]
+    return not set(re.findall(r"\w+", arguments)).isdisjoint(elements)
+
+
+def takes_messages(place: Place) -> bool:
+    """Whether the function is called for each message of a queue; what an application tells itself is rare."""
+    return any(
+        entry.function == place.function.name and entry.detail.endswith("Listener") and "Event" not in entry.detail
+        for entry in place.facts.entries
+    )

@@ -94,10 +94,11 @@ def _is_written(opened: re.Match[str], head: str, name: str, before: str, call: 
     target = opened[2].split(")")[0].strip("& ")
     if any(found[1] == target for found in IN_MEMORY.finditer(function)):
         return False
-    if re.search(rf"(?:=|return)\s*{head}\.(?:Close|Sync)\(", function):
+    is_checked = re.search(rf"(?:=|return)\s*{head}\.(?:Close|Sync)\(", function) is not None
+    if name.startswith("Write"):  # a file forgets what it could not take, others tell of it when they are closed
+        return maker.startswith("os.") or not is_checked
+    if is_checked:
         return False
-    if name.startswith("Write"):
-        return True
     used = (before[opened.end() :] + text_after(call, file)).replace(f"{head}.Close", "")
     return re.search(rf"[(,&]\s*{head}\s*[,)]|\b{head}\.(?:Write|Create|Read|Sync)", used) is not None
 

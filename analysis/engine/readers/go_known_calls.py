@@ -76,7 +76,7 @@ RECEIVERS = {
     "Shutdown": re.compile(r"srv|\w*[sS]erver"),
     "ListenAndServe": re.compile(r"srv|\w*[sS]erver"),
 }
-CLOSING = frozenset({"Close", "Flush", "Write", "WriteString"})  # of what was opened to be written
+CLOSING = frozenset({"Close", "Flush", "Write", "WriteAt", "WriteString"})  # of what was opened to be written
 WRITERS = frozenset(
     _each("os", "Create CreateTemp")
     | {"compress/gzip.NewWriter", "archive/zip.NewWriter", "archive/tar.NewWriter", "compress/zlib.NewWriter"}

@@ -19,6 +19,11 @@ _SENT = re.compile(
 )
 _DECODED = re.compile(r"\b(?:Decode|Unmarshal|\w*Bind\w*|ReadJSON|BodyParser)\([^\n]*\Z")
 _PART = re.compile(r"(\w+)\[\w+\]")
+# What says in its name that it makes a number of a text, or that a number is there.
+_CONVERTS = re.compile(
+    r"(?:^|[a-z])(?:Parse|Atoi|As|To|Must|Try|Safe|Conv\w*|Cast|Decode|From|Get|Read|Or|Default|Str|Int|Float|Num\w*)(?=[A-Z\d]|$)"
+)
+_GIVEN_BACK = re.compile(r"\s*return\s+[\w.]*\(?\w+\)?\s*\n")
 _CUT_OFF = re.compile(r"(?!\w*(?:[dD]igit|[nN]um))(\w+)\[(?::[^:\[\]]+|[^:\[\]]+:)\]")  # a text without its unit
 _KNOWN_AS = r"\bif\b[^\n{]*(?:[iI]s|[mM]atch|[vV]alid)\w*\(%s\b"  # a check of all of the text
 _CUT = re.compile(r"\s*:?=\s*strings\.(?:Split\w*|Fields\w*)\(")
@@ -57,6 +62,24 @@ def is_harmless(call: Node, name: str, file: SourceFile) -> bool:
 def writes_to_client(call: Node, file: SourceFile) -> bool:
     """Whether the answer to a request is written, by what it is written to."""
     return _TO_CLIENT.search(file.text(call)) is not None
+
+
+def is_from_elsewhere(call: Node, file: SourceFile) -> bool:
+    """Whether a number is read out of what somebody else has written, or has given an exported function."""
+    return reads_what_was_sent(call, file) or reads_what_callers_gave(call, file)
+
+
+def reads_what_callers_gave(call: Node, file: SourceFile) -> bool:
+    """Whether an exported function reads a text that its callers give it and answers with the number, under a name that
+    does not say that anything may come: `Limit(text)`, but not `ToInt(text)`. No number becomes nought there."""
+    function = file.functions[file.function_of(call)]
+    name = function.name.rpartition(".")[2]
+    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    if not name[:1].isupper() or _CONVERTS.search(name):
+        return False
+    if given not in {each.name for each in file.dialect.parameters(function.node, file)}:
+        return False
+    return _GIVEN_BACK.match(text_after(call, file)) is not None
 
 
 def reads_what_was_sent(call: Node, file: SourceFile) -> bool:

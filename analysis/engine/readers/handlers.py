@@ -7,6 +7,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import DEFINITIONS, statements
 
+TRIES = frozenset({"try_statement", "try_with_resources_statement"})
 _CLAUSES = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -43,10 +44,14 @@ def comment_above(attempt: Node, file: SourceFile) -> str:
 
 
 def guarded_text(handler: Node, file: SourceFile) -> str:
-    """What the `try` of a handler tries, without its brackets."""
+    """What the `try` of a handler tries, without its brackets; what Java opens in its head stands in front."""
     attempt = handler.parent
     body = attempt.child_by_field_name("body") if attempt is not None else None
-    return file.text(body).strip("{} \n") if body is not None else ""
+    if attempt is None or body is None:
+        return ""
+    opened = attempt.child_by_field_name("resources")
+    head = file.text(opened)[1:-1].strip().rstrip(";") + ";\n" if opened is not None else ""
+    return head + file.text(body).strip("{} \n")
 
 
 def said_of_function(handler: Node, file: SourceFile) -> str:
@@ -104,7 +109,7 @@ def is_caught(node: Node, file: SourceFile, kinds: re.Pattern[str]) -> bool:
     """Whether a `try` of the same function around the node has a handler for one of these kinds, or for all."""
     below, above = node, node.parent
     while above is not None and above.type not in DEFINITIONS:
-        body = above.child_by_field_name("body") if above.type == "try_statement" else None
+        body = above.child_by_field_name("body") if above.type in TRIES else None
         if body is not None and body.id == below.id:
             clauses = (each for each in above.named_children if each.type in _CLAUSES)
             if any(kinds.search(file.text(each).partition("\n")[0]) for each in clauses):

@@ -24,6 +24,7 @@ from analysis.engine.readers.reading import (
     declarations,
     followed,
     function_text,
+    given_values,
     is_repository,
     short,
     text_after,
@@ -48,8 +49,16 @@ _FILLED = re.compile(r"\s*=[^;]*\bof\(")
 _ROWS_OF_JAVA = re.compile(
     r"\s*=\s*[\w.]*(?:[jJ]dbc\w*|[tT]emplate|[qQ]uery|[eE]m|[mM]anager)\b[^;]*\.(?:query|queryForList|getResultList)\([^;]*;"
     r"|\s*=\s*(?:this\.)?\w*(?:[rR]epo|[rR]epository|[dD]ao|[mM]apper|[jJ]dbi)\.(?:find|select|list|query|search)\w*\([^;]*;"
+    # Whatever runs it: rows are what a SELECT gives.
+    r"|\s*=\s*(?:\w+\.)+\w+\(\s*\"\s*(?i:select)\b[^;]*;"
+    r"|\s*=[^;]*\.create\w*Query\([^;]*\.list\(\)\s*;|\s*=[^;]*\.selectList\([^;]*;"
+    r"|\s*=[^;]*\.select(?:From|Distinct)?\([^;]*\.fetch(?:Into)?\([^;]*;"
 )
-_QUERIED_ROWS = re.compile(r"\.(?:query|queryForList|getResultList)\(\)$")
+# What is given as SQL by the name of a constant or a variable.
+_ROWS_BY_NAME = re.compile(r"\s*=\s*(?:\w+\.)+\w+\(\s*(\w+)\s*[,)][^;]*;")
+_SELECT = re.compile(r"\"+\s*(?i:select)\b")
+_QUERIED_ROWS = re.compile(r"\.(?:query|queryForList|getResultList|selectList)\(\)$")
+_SELECTED_ROWS = re.compile(r"\A(?:\w+\.)+\w+\(\s*\"\s*(?i:select)\b")
 _FROM_REPOSITORY = re.compile(r"(?:this\.)?(\w+)\.(?:find|list|search|query|select)\w*\(\)")
 _ROWS_OF_A_FIELD = re.compile(r"\s*=\s*(?:this\.)?(\w+)\.(?:find|list|search|query|select)\w*\([^;]*;")
 _SIZE = re.compile(r"[eE]mpty\(|size\(\)|hasNext\(\)")
@@ -144,9 +153,13 @@ def look_at_first_row(call: Node, file: SourceFile) -> Iterator[Missing]:
         return
     if head.isidentifier():
         made = _rows_made(head, before, file)
-        if made is None or _SIZE.search(before, made.end()):
+        if made is None or _SIZE.search(before, made.end()) or ALWAYS_A_ROW.search(made[0]):
             return
-    elif not (_QUERIED_ROWS.search(head) or _is_of_repository(_FROM_REPOSITORY.fullmatch(head), file)):
+    elif not (
+        _QUERIED_ROWS.search(head)
+        or _SELECTED_ROWS.match(file.text(call))
+        or _is_of_repository(_FROM_REPOSITORY.fullmatch(head), file)
+    ):
         return
     if ALWAYS_A_ROW.search(file.text(call)):
         return
@@ -158,7 +171,14 @@ def _rows_made(name: str, before: str, file: SourceFile) -> re.Match[str] | None
     """Where the variable was last given the rows of a query."""
     made = list(followed(name, before, _ROWS_OF_JAVA, "_."))
     made += [each for each in followed(name, before, _ROWS_OF_A_FIELD, "_.") if _is_of_repository(each, file)]
+    made += [each for each in followed(name, before, _ROWS_BY_NAME, "_.") if _is_select(each[1], file)]
     return max(made, key=lambda each: each.start(), default=None)
+
+
+def _is_select(name: str, file: SourceFile) -> bool:
+    """Whether the file gives a name nothing but the text of a SELECT that may give no row."""
+    values = [file.text(each) for each in given_values(name, file)]
+    return bool(values) and all(_SELECT.match(each) and not ALWAYS_A_ROW.search(each) for each in values)
 
 
 def _is_of_repository(asked: re.Match[str] | None, file: SourceFile) -> bool:

@@ -22,7 +22,15 @@ from analysis.engine.readers.lookups import (
     matches_most,
     used_unchecked,
 )
-from analysis.engine.readers.reading import DEFINITIONS, followed, is_imported, origin_of, short, text_before
+from analysis.engine.readers.reading import (
+    DEFINITIONS,
+    assigned_values,
+    followed,
+    is_imported,
+    origin_of,
+    short,
+    text_before,
+)
 
 _MATCHING = frozenset({"match", "search", "fullmatch"})
 _MATCHERS = frozenset({"re.match", "re.search", "re.fullmatch"})
@@ -44,7 +52,14 @@ _LITERAL = re.compile(rb"\s*[rb]{0,2}[\"']([^\"'\n]+)[\"']\s*\)")  # all that is
 _DOCUMENT = re.compile(r"\w\.find_one(?:_and_\w+)?$")
 _BY_KEY = re.compile(r"(?:^|\.)[A-Z]\w*\.query\.get$")
 _LOADED = re.compile(r"(^|[._])(session|db|query\(\))\.get$")  # SQLAlchemy: by primary key
-_ROWS = re.compile(r"\.fetchall$|\.objects(\.\w+\(\))*\.(filter|exclude)$")
+_ROWS = re.compile(
+    r"\.(?:fetchall|fetch_all|fetchmany)$|\.objects(\.\w+\(\))*\.(filter|exclude)$"
+    r"|\.(?:query|scalars|execute)\(\)(?:\.\w+\(\))*\.all$|\.objects(?:\.\w+\(\))*\.(?:filter|exclude)\(\)(?:\.\w+\(\))*\.all$"
+)
+_ALL_OF_RESULT = re.compile(r"\w+\.(?:(?:scalars|unique|mappings)\(\)\.)*all")
+# SQLAlchemy: the first column of the first row, which is the object when a class is asked for.
+_SELECTS_OBJECT = re.compile(r"(?:[\w.]+\.)?select\(\s*(?:\w+\.)*[A-Z]\w*[a-z]\w*(?:\.\w+)?\s*\)")
+_NAMED_QUERY = re.compile(r"[a-z_]\w*")
 _KEYED = re.compile(
     r"^os\.getenv$|(^|\.)(environ|(request|req)\.(GET|POST|args|form|headers|META|COOKIES|cookies|query_params)|json\(\)|loads\(\))\.get$"
 )
@@ -174,12 +189,18 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
     if callee.endswith((".fetchrow", ".fetch_one")):
         is_row = _WHERE.search(file.text(call)) is not None and ALWAYS_A_ROW.search(file.text(call)) is None
         return "medium" if is_row else ""
+    if callee.endswith(".scalar"):
+        return "medium" if len(positional) == 1 and _selects_object(positional[0], call, file) else ""
+    if _ALL_OF_RESULT.fullmatch(callee) and not _ROWS.search(callee):
+        is_result = origin_of(callee.partition(".")[0], call, file).endswith(("execute()", "scalars()"))
+        return "medium" if is_result and not _always_answers(call, file) else ""
     if _OF_RESULT.fullmatch(callee) and origin_of(callee.partition(".")[0], call, file).endswith(
         ("execute()", "scalars()")
     ):
         return "" if positional or _always_answers(call, file) else "medium"
     if _ROWS.search(callee):
-        return "" if _is_counted(callee, call, file) or ALWAYS_A_ROW.search(before[-ONE_QUERY:]) else "medium"
+        is_answered = ALWAYS_A_ROW.search(before[-ONE_QUERY:] + file.text(call)) is not None
+        return "" if is_answered or _is_counted(callee, call, file) else "medium"
     if not _QUERY.search(callee) or positional:
         return ""
     if callee.endswith("execute().first") and _always_answers(call, file):
@@ -189,6 +210,16 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
     if any(map(before[-NEAR:].__contains__, checks)):
         return ""
     return "medium" if _is_named_row(call, file) else "high"
+
+
+def _selects_object(wanted: Node, call: Node, file: SourceFile) -> bool:
+    """Whether a statement of SQLAlchemy asks for rows under a condition, also by the name of a variable."""
+    text = file.text(wanted)
+    if _NAMED_QUERY.fullmatch(text):
+        values = assigned_values(text, call, file)
+        text = file.text(values[-1]) if values else ""
+    text = "".join(text.split()) if text.startswith("(") else text
+    return _SELECTS_OBJECT.match(text.lstrip("(")) is not None and ".where(" in text
 
 
 def _is_named_row(call: Node, file: SourceFile) -> bool:

@@ -33,6 +33,12 @@ _COMPUTED = re.compile(
     r"|\w*safety|elevation|walk\w*|bike|bicycle|turn|traversal|for_?work)_?costs?$"
 )
 _BARE = re.compile(r"(?i)amounts?|balances?|fees?|costs?")
+# Who or what has money: its balance is one of money, and what is left of holidays or points belongs to others.
+_HOLDS_MONEY = re.compile(
+    r"(?i)(?:account|wallet|purse|customer|client|debtor|creditor|merchant|vendor|supplier|tenant|loan|deposit|ledger)s?$"
+)
+_HELD = re.compile(r"(?i)(?:balance|fee)s?")
+_FEE = re.compile(r"(?i)fees?")
 _ASKED_OF = re.compile(r"(?i)\b(?:req|request|body|params|query|form|payload|ctx)\b")
 
 
@@ -57,6 +63,16 @@ def is_bill(owner: str) -> bool:
 def is_bare(name: str) -> bool:
     """Whether a name alone does not say of what it is: `amount`, `cost`."""
     return _BARE.fullmatch(name) is not None
+
+
+def is_held(name: str, owner: str) -> bool:
+    """Whether a bare name means money by who has it: the `balance` of an `Account`."""
+    return _HELD.fullmatch(name) is not None and _HOLDS_MONEY.search(owner) is not None
+
+
+def is_fee(name: str) -> bool:
+    """Whether a name alone means what somebody has to pay, in whatever codebase."""
+    return _FEE.fullmatch(name) is not None
 
 
 def is_asked_total(name: str, text: str) -> bool:

@@ -17,10 +17,19 @@ _STEP = re.compile(
     rb"|^[ \t]+(?P<row>\w+)\.\w+[ \t]*[-+]?=(?!=)",
     re.MULTILINE,
 )
+_ADDED = re.compile(rb"\.(?:add|merge|refresh)\(\s*(\w+)\s*[,)]")
 # What gives a row: a session, or in Flask the query of a model.
 _GIVES_ROW = re.compile(
     r"\b(?:\w*[sS]ession|db)\b.*\.(?:get|query|execute|scalars?|first|one\w*)\(|\b[A-Z]\w*\.query\b.*\.(?:get|first|one)\w*\(",
     re.DOTALL,
+)
+
+
+# A row that a function is given: a parameter that says of which class it is, alone or as one that may be missing.
+_OF_A_CLASS = re.compile(r"(?:Optional\[)?[\"']?(?:\w+\.)*[A-Z]\w+[\"']?(?:\s*\|\s*None|\])?")
+_NO_ROW = re.compile(
+    r"(?:Request|Response|Session|Settings|Config|Context|Client|Service|Form|Schema|Model|Task|Path|Logger|State|Args"
+    r"|Options|Namespace|Any|Dict|Mapping|Result|D[tT][oO])\W*$"
 )
 
 
@@ -94,9 +103,21 @@ def _steps(root: Node, file: SourceFile, *, any_statement: bool = False) -> dict
 
 
 def _is_loaded(change: re.Match[bytes], root: Node, file: SourceFile) -> bool:
-    """Whether the session gave the row whose column is changed."""
-    values = assigned_values(change["row"].decode("utf-8", "replace"), _node_of(change, root), file)
-    return any(_GIVES_ROW.search(file.text(value)) for value in values)
+    """Whether the session gave the row whose column is changed, to this function or to who calls it."""
+    name = change["row"].decode("utf-8", "replace")
+    values = assigned_values(name, _node_of(change, root), file)
+    if values:
+        return any(_GIVES_ROW.search(file.text(value)) for value in values)
+    function = file.scope_at(change.start(), change.end()).function.node
+    kind = next((each.annotation for each in file.dialect.parameters(function, file) if each.name == name), "")
+    if _OF_A_CLASS.fullmatch(kind) is None or _NO_ROW.search(kind) is not None:
+        return False
+    return not _is_added(name.encode(), file.source[function.start_byte : change.start()])
+
+
+def _is_added(row: bytes, text: bytes) -> bool:
+    """Whether the row is the one that was written before: the commit between kept it, and this one changes it."""
+    return row in _ADDED.findall(text)
 
 
 def _two_commits(

@@ -44,6 +44,7 @@ _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
 _EMPTY_RETURN = re.compile(r"return(\s+(None|null|undefined|false|False))?;?\s*")
 _NOTHING = re.compile(r"(pass|\.\.\.|continue;?|;)\s*")
 _NO = re.compile(rb"\s*return\s+(?:False|None|false|null)\b")
+_GIVES_SOMETHING = re.compile(r"\breturn[ \t]+(?!(?:None|null|undefined)\b)[^\s;}]")
 _SAFE = re.compile(r"(?:^|\.)(?:safe|maybe)(?:ly)?(?=_|[A-Z])")
 _GIVES = re.compile(r"\breturn\s+\S")
 # JavaScript cannot catch one kind of error only: a text that is no such thing answers with nothing.
@@ -366,11 +367,18 @@ def _gives_default(handler: SilentHandler) -> bool:
 
 
 def _says_so_in_its_name(handler: SilentHandler) -> bool:
-    """A function named for a question answers no, and one named safe gives nothing."""
+    """A function named for a question answers no, and one named safe gives nothing. It answers where something else is
+    given when it worked: what gives nothing either way tells nobody that it has failed."""
     says_no = handler.gives_up or _NO.match(handler.file.source, handler.attempt.end_byte) is not None
-    if says_no and _PREDICATE.search(handler.function):
+    if says_no and _PREDICATE.search(handler.function) and _answers(handler):
         return True
     return handler.does_nothing and bool(_SAFE.search(handler.function) and _GIVES.search(handler.guarded))
+
+
+def _answers(handler: SilentHandler) -> bool:
+    """Whether the function gives something in one of its ways: a value when it worked, or no when it has failed."""
+    said = "".join(map(handler.file.text, handler.held)) + text_after(handler.attempt, handler.file)
+    return _GIVES.search(handler.guarded) is not None or _GIVES_SOMETHING.search(said) is not None
 
 
 def _imports_what_may_be_missing(handler: SilentHandler) -> bool:

@@ -30,7 +30,7 @@ _RUNNERS = frozenset({"$transaction", "transaction", "withTransaction", "runInTr
 _GO_RUNNERS = frozenset(
     {"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction", "BeginFunc", "BeginTxFunc", "WithTransaction"}
 )
-_GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin"})
+_GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
 _RUNS = re.compile(
     rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx|BeginFunc|BeginTxFunc|WithTransaction)"
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"

@@ -32,7 +32,7 @@ _CLASS_OF_HOOKS = re.compile(
     rb"|\bclass \w*(?:[hH]ook|Callback|I[pP][nN])s?(?:API)?(?:View|Handler|Controller|Resource|Endpoint)?\b"
 )
 _POSTED = re.compile(rb"csrf_exempt|require_POST")
-_POSTED_FROM_OUTSIDE = re.compile(rb"(?s)csrf_exempt\b.*require_POST\b|require_POST\b.*csrf_exempt\b")
+_POSTED_FROM_OUTSIDE = re.compile(rb"@(?:[\w.]+\.)?csrf_exempt\b")  # only what takes posts is asked for a token
 POST = (b"POST(", b"POST =")
 PAGE = (b"NextApiReq",)
 _BY_PATH = {"POST": POST, "handler": PAGE, "default": PAGE}  # handlers of Next, and what their files hold
@@ -106,8 +106,8 @@ def is_routed_as_hook(place: Place) -> bool:
 
 
 def _routed_as_hooks(facts: FileFacts) -> frozenset[str]:
-    """What the routes of a file that speak of webhooks call their handlers, or the classes of those."""
-    routes = (each.data["classes"].split() for each in facts.marks if each.data.get("form") == "routes")
+    """What the routes of a file that speak of webhooks call their handlers, or the views that take those."""
+    routes = (each.data["views"].split() for each in facts.marks if each.data.get("form") == "routes")
     return frozenset(
         entry.function.rpartition(".")[2] for entry in facts.entries if _ROUTE.match(entry.detail) is not None
     ).union(*routes)

@@ -7,14 +7,16 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import followed
 
-WORD_OF_HOOKS = rb"(?:web_?hooks?|_hooks?|/hooks?|callbacks?|\bipns?|notif(?:y|ications?))(?![A-Za-z])"
+WORD_OF_HOOKS = rb"(?:web_?hooks?|(?<=[_/\"'`])hooks?|callbacks?|\bipns?|notif(?:y|ications?))(?![A-Za-z])"
 _PATH = rb"\s*r?[\"'][^\"'\n]*" + WORD_OF_HOOKS + rb"[^\"'\n]*[\"']"
 # `path("hooks/pay", Pay.as_view())`, `add_url_rule("/hooks/pay", view_func=Pay.as_view("pay"))`,
-# `add_resource(Pay, "/hooks/pay")`.
+# `add_resource(Pay, "/hooks/pay")`, and the functions of Django: `path("hooks/pay", views.pay)`.
 _ROUTED = re.compile(
     rb"(?i)\b(?:(?:re_)?path|url|add_url_rule)\("
     + _PATH
-    + rb"\s*,[^\n]*?(?<![\w.])(?:\w+\.)*(\w+)\.as_view\(|\badd_resource\(\s*(?:\w+\.)*(\w+)\s*,"
+    + rb"\s*,[^\n]*?(?<![\w.])(?:\w+\.)*(\w+)\.as_view\(|\b(?:re_)?path\("
+    + _PATH
+    + rb"\s*,\s*(?:csrf_exempt\(\s*)?(?:\w+\.)*(\w+)\s*[,)]|\badd_resource\(\s*(?:\w+\.)*(\w+)\s*,"
     + _PATH
 )
 _FOR_USERS = re.compile(
@@ -37,9 +39,9 @@ def is_prefixed(before: bytes, file: SourceFile) -> bool:
     return router is not None and next(followed(router[1], file.source, _PREFIXED, b"_."), None) is not None
 
 
-def routed_classes(source: bytes) -> list[str]:
-    """The classes that routes which speak of webhooks lead to."""
-    return sorted({(given or listed).decode() for given, listed in _ROUTED.findall(source)})
+def routed_views(source: bytes) -> list[str]:
+    """The classes and functions that routes which speak of webhooks lead to."""
+    return sorted({next(filter(None, named)).decode() for named in _ROUTED.findall(source)})
 
 
 def is_for_users(method: Node, file: SourceFile) -> bool:

@@ -12,6 +12,7 @@ MADE = "new "
 
 SAVED = re.compile(r"(?:await)?([\w.]+)\.a?save\(")
 _HANDED = re.compile(r"(?:return)?(?:await)?[\w.]+\.(?:save|saveAndFlush|delete|remove)\((?P<row>[A-Za-z_]\w*)[,)]")
+_HANDED_TO_FIELD = re.compile(r"(?:return)?(?:await)?this\.\w+\.(?:save|remove)\((?P<row>[A-Za-z_]\w*)[,)]")
 _HANDED_NEW = re.compile(r"(?:return)?(?:await)?[\w.]+\.(?:save|saveAndFlush)\(new\w+\((?P<given>.+)\)\);?$")
 _BY_HANDING = frozenset({"jpa", "typeorm"})  # a repository is handed the row that it saves
 _IN_PYTHON = re.compile(rb"\.filter\((?P<column>\w+)=(?P<value>[A-Za-z_][\w.]*)\)")
@@ -19,6 +20,12 @@ _IN_SCRIPT = re.compile(
     rb"(?:\bwhere:\s*|\.(?:where|updateOne|updateMany|deleteOne|deleteMany|findOneAndUpdate|findOneAndDelete)\(\s*)"
     rb"\{\s*(?P<column>\w+)\s*(?::\s*(?P<value>[A-Za-z_][\w.]*)\s*)?,?\s*\}"
     rb"|\.where\(\s*[\"'`](?P<named>\w+)[\"'`]\s*,\s*(?P<given>[A-Za-z_][\w.]*)\s*\)"
+)
+# TypeORM and Mongoose: the key or the condition stands first, which Sequelize calls `where`.
+_FIRST_IN_SCRIPT = re.compile(
+    rb"\.(?:update|increment|decrement|delete|softDelete|restore)\(\s*"
+    rb"\{\s*(?P<column>(?:\w+I|i)d|uuid|_id)\s*(?::\s*(?P<value>[A-Za-z_][\w.]*)\s*)?,?\s*\}\s*[,)]"
+    rb"|\.(?:findByIdAnd(?:Update|Delete|Remove)|update)\(\s*(?P<key>[A-Za-z_][\w.]*)\s*,\s*\{"
 )
 _CONDITION = re.compile(rb"(?i)where\w*\(")
 _CONSTANTS = frozenset({b"true", b"false", b"null", b"undefined", b"None", b"True", b"False"})
@@ -38,6 +45,8 @@ def row_of(query: Query, text: bytes) -> str:
         given = query.anchor.partition(f"{query.terminal}(")[2]
         return MADE + given if given else ""
     if query.orm in _BY_HANDING and (found := _HANDED.match(query.anchor)) is not None:
+        return found["row"]
+    if query.orm == "class" and (found := _HANDED_TO_FIELD.match(query.anchor)) is not None:
         return found["row"]
     if query.operation == "update" and (saved := SAVED.match(query.anchor)) is not None:
         return saved[1]
@@ -71,6 +80,10 @@ def _by_key(text: bytes) -> str:
     found = _IN_PYTHON.search(text)
     if found is not None:
         return _keyed(found["column"], found["value"])
+    first = _FIRST_IN_SCRIPT.search(text) if b"where" not in text else None
+    if first is not None:
+        column = first["column"] or b"id"
+        return _keyed(column, first["key"] or first["value"] or column)
     found = _IN_SCRIPT.search(text)
     if found is None or len(_CONDITION.findall(text)) > 1:
         return ""

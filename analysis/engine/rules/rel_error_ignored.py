@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_failing import failing, of_this_file
 from analysis.engine.readers.go_known_calls import ALONE, BESIDE, CLOSING, METHODS, RARELY_FAIL
+from analysis.engine.readers.go_reasons import has_reason, lines_around
 from analysis.engine.readers.go_results import (
     declared_to_fail,
     fails_unheard,
@@ -23,11 +24,12 @@ from analysis.engine.readers.go_results import (
 )
 from analysis.engine.readers.go_thrown_away import (
     answers_client,
+    is_from_elsewhere,
     is_harmless,
     is_interrupt,
     is_plain,
     is_text_of_an_error,
-    reads_what_was_sent,
+    reads_what_callers_gave,
     written_answer,
 )
 from analysis.engine.readers.reading import followed, short, statements, text_after, text_before
@@ -97,19 +99,16 @@ _ACTS = re.compile(
     rb"|[nN]otify|[wW]arm|[pP]ay|[mM]ark|[cC]ancel|[rR]eserve|[tT]ransfer|[aA]rchive|[iI]mport|[eE]xport|[iI]ndex|[eE]nqueue"
     rb"|[sS]ubmit|[aA]pprove|[rR]eject|[sS]ettle|[sS]hip|[bB]ook|[aA]ssign|[rR]ecord|[pP]urge|[eE]xpire|[rR]elease|[vV]alidate)"
 )
-_STORES = re.compile(r"(?i)save|store|insert|update|create|delete|write|publish|commit|persist|charge|refund|pay")
+_STORES = re.compile(
+    r"(?i)(?:save|store|insert|update|create|delete|write|publish|commit|persist|charge|refund|pay(?!load)|import|add|send|put"
+    r"|enqueue|submit|transfer|apply|migrate|upload|archive|cancel|reserve|approve|book|settle|assign)"
+)
 _LAST_NAMES = frozenset(name.rpartition(".")[2].encode() for name in (*ALONE, *BESIDE, *METHODS, *CLOSING))
 _BUILT_IN = frozenset({"delete", "append", "copy", "close", "panic", "print", "println", "clear"})
-_REASON = re.compile(rb"[^\n]*(?://|/\*)\s*(?!nolint|debt:)\w")
-_REASON_ABOVE = re.compile(
-    rb"(?:\A|\n)[ \t]*//\s*(?!nolint|debt:|\s)[^\n]*\w[^\n]*\n[ \t]*(?://\s*nolint[^\n]*\n[ \t]*)?\Z"
-    rb"|//\s*nolint[^\n]*//\s*\w[^\n]*\n[ \t]*\Z"
-)
 # What is said of a call that nobody takes has to speak of its error.
 _SAID_OF_ERROR = re.compile(
     rb"(?i)nolint:\s*[\w,]*err[^\n]*//\s*\w|best[- ]effort|ignor|(?:error|failure)s? (?:is|are|does|do|can)"
 )
-_LIKE_IT = re.compile(rb"(?:\A|\n)([ \t]*\w+,\s*_\s*:?=[^\n]*\n)\Z")
 _DROPS_OR_BINDS = re.compile(rb"(?:\w+,\s*)*_\s*:?=|(?:[\w.]+,\s*)*err\s*:?=")
 _DROPPED = re.compile(rb"((?:\w+,\s*)*)_\s*:?=(?!=)")
 _ERROR_BOUND = re.compile(rb"(?:[\w.]+,\s*)*err\s*(:?)=(?!=)\s*")
@@ -164,7 +163,7 @@ def _may_fail(statement: Node, file: SourceFile) -> bool:
 
 def _is_meant(statement: Node, call: Node, name: str, file: SourceFile) -> bool:
     """Whether a comment speaks of the error, the call is run again when it ends, or its error is asked for next."""
-    if _has_reason(statement, file) and _SAID_OF_ERROR.search(_lines_around(statement, file)):
+    if has_reason(statement, file) and _SAID_OF_ERROR.search(lines_around(statement, file)):
         return True
     if _REPEATED.search(file.source, max(0, statement.start_byte - NEAR), statement.start_byte):
         return True
@@ -199,7 +198,7 @@ def look_at_assignment(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if dropped is not None:
         right = statement.child_by_field_name("right")
         call = right.named_children[0] if right is not None and right.named_child_count == 1 else None
-        if call is None or call.type != "call_expression" or _has_reason(statement, file):
+        if call is None or call.type != "call_expression" or has_reason(statement, file):
             return
         kept = [each.decode().strip() for each in dropped[1].split(b",")][:-1]
         kept = [] if set(kept) == {"_"} else kept
@@ -243,7 +242,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if "dropped" in mark.data:
         if not _STORES.match(mark.data["call"].rpartition(".")[2]):
             return None  # somebody chose to, and kept the reason
-        return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+        if not place.in_request_path:
+            return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
+        return place.finding(mark, confidence=Confidence.MEDIUM)  # whoever asked for it is told that it worked
     return place.finding(mark, confidence=Confidence.HIGH if len(fails) == 1 else Confidence.MEDIUM)
 
 
@@ -257,7 +258,7 @@ def _thrown_away(call: Node, kept: list[str], file: SourceFile) -> Iterator[Mark
         return
     message = f"The error of `{name}` is thrown away, and no comment says why"
     if is_harmless(call, name, file):
-        data = {"form": "sent" if name in RARELY_FAIL and reads_what_was_sent(call, file) else "chosen"}
+        data = {"form": "sent" if name in RARELY_FAIL and is_from_elsewhere(call, file) else "chosen"}
         yield file.mark(RULE.id, call, message, severity="info", confidence="low", data=data)
         return
     is_own = not kept and of_this_file(file.callee(call), call, file) in functions_that_fail(file)
@@ -278,7 +279,7 @@ def _is_known(call: Node, name: str, kept: list[str], file: SourceFile) -> bool:
     if kept and _is_checked_by_value(call, kept[0], file):
         return True
     if kept and not name.startswith(_OUTSIDE) and _is_shorthand(call, file):
-        return True
+        return not reads_what_callers_gave(call, file)
     if name in _CLEANS_UP and (_TEMPORARY.search(file.text(call)) or _is_deferred(call, file)):
         return True
     if not kept and _FAILS_NEXT.match(text_after(call, file)):
@@ -373,24 +374,6 @@ def _type_of_field(name: str, file: SourceFile) -> str:
     """The type of a field as a struct of the file declares it, without its package; `?` when none does."""
     declared = followed(name.encode(), file.source, _FIELD_TYPE, b"_.")
     return next((each[1].decode() for each in declared), "?")
-
-
-def _lines_around(statement: Node, file: SourceFile) -> bytes:
-    """The line of a statement with the two above."""
-    start = file.source.rfind(b"\n", 0, statement.start_byte)
-    for _ in range(2):
-        start = file.source.rfind(b"\n", 0, max(0, start))
-    return file.source[max(0, start) : statement.end_byte] + file.source[statement.end_byte :].partition(b"\n")[0]
-
-
-def _has_reason(statement: Node, file: SourceFile) -> bool:
-    """Whether a comment on the line, or alone on the line above, says why."""
-    if _REASON.match(file.source, statement.end_byte) is not None:
-        return True
-    line_start = file.source.rfind(b"\n", 0, statement.start_byte) + 1
-    while (before := _LIKE_IT.search(file.source, max(0, line_start - 200), line_start)) is not None:
-        line_start = before.start(1)  # one comment for several lines
-    return _REASON_ABOVE.search(file.source, max(0, line_start - 200), line_start) is not None
 
 
 WATCHES = (

@@ -7,13 +7,20 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Mark, Model
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.models import IndexedModel
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.readers.money_names import is_amount, is_asked_total, is_bare, is_bill, is_of_a_bill
+from analysis.engine.readers.money_names import (
+    is_amount,
+    is_asked_total,
+    is_bill,
+    is_fee,
+    is_of_a_bill,
+)
+from analysis.engine.readers.money_tables import says_money, speaks_of_money
 from analysis.engine.readers.reading import short
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -238,7 +245,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
         if finding is not None:
             told.add((finding.file, finding.line))
             yield finding
-    knows_money = any(_speaks_of_money(entry.model) for entry in codebase.models.all)
+    knows_money = any(speaks_of_money(entry.model) for entry in codebase.models.all)
     for entry in codebase.models.all:
         is_read = codebase.kind(entry.path) in (FileKind.SOURCE, FileKind.MIGRATION)
         if is_read and not runs_by_hand(codebase, entry.path):
@@ -253,8 +260,8 @@ def _columns_of(entry: IndexedModel, knows_money: bool) -> Iterator[Finding]:
         is_cost = column.name.lower() == "cost"  # of a row, and not of a step of an algorithm
         kind = column.type.partition("(")[0].strip().lower().replace(" ", "_")
         if kind in _FLOATS and (is_cost or is_amount(column.name, model.name)):
-            is_sure = not is_bare(column.name) or _is_row_of_money(model)
-            if not is_sure and not knows_money:
+            is_sure = says_money(column.name, model)
+            if not (is_sure or knows_money or is_fee(column.name)):
                 continue
             yield Finding(
                 rule_id=RULE.id,
@@ -265,16 +272,6 @@ def _columns_of(entry: IndexedModel, knows_money: bool) -> Iterator[Finding]:
                 severity=_severity(f"{path}/{model.name}") if is_sure else None,
                 confidence=None if is_sure else Confidence.LOW,
             )
-
-
-def _is_row_of_money(model: Model) -> bool:
-    """Whether a table says that its amounts are money: it is a bill, or keeps a currency beside them."""
-    return is_bill(model.name) or any("currency" in each.name.lower() for each in model.columns)
-
-
-def _speaks_of_money(model: Model) -> bool:
-    """Whether a table shows that its codebase keeps money: a bill, a currency, or an amount that says of what."""
-    return _is_row_of_money(model) or any(is_amount(each.name) and not is_bare(each.name) for each in model.columns)
 
 
 def _is_amount_in(path: str) -> bool:

@@ -86,6 +86,7 @@ _OF_INDEX = re.compile(rb"\bIndexFunc\s*=\s*\Z")  # what has no such key stands 
 _ASKS_BY_NAME = re.compile(
     r"(?:^|\.)(?:[iI]s|[hH]as|[cC]an|[sS]hould|[eE]xists?|[cC]heck|[vV]alid)(?=[A-Z]|$)\w*$|[a-z](?:Exists|Valid|Used|Known)$"
 )
+_CONSTANTS = frozenset({"nil", "true", "false"})
 _WALKS = re.compile(rb"\.(?:Walk|Visit|Each|ForEach|Iter|Range)\w*\((?:[^(){}\n]|\([^()\n]*\))*\Z")
 NEAR = 200  # bytes before a function
 _WAITS = re.compile(r"func\([^)]*\) \(\w*\s*bool, \w*\s*error\)")
@@ -101,7 +102,7 @@ _TOOK_ONE_KIND = re.compile(
     r"\bif (?:errors\.Is\(\w+, [\w.]+\)|\w+ == [\w.]*(?:Err[A-Z]\w*|EOF)) \{[^{}]*\breturn\b[^{}]*\}"
 )
 # Nobody is there any more to hear of it.
-_TO_CLIENT = re.compile(rb"if\s+_, \w+ :?= (?:\w\.Write\(|(?:io\.WriteString|fmt\.Fprint\w*)\(\w,)")
+_TO_CLIENT = re.compile(rb"if\s+_, \w+ :?= (?:(?!f\.)\w\.Write\(|(?:io\.WriteString|fmt\.Fprint\w*)\(\w,)")
 
 
 @dataclass(frozen=True)
@@ -258,8 +259,9 @@ def _says_no_beside(branch: Branch) -> bool:
     beside = branch.results[:-1]
     if any(map(_REFUSES.search, beside)):
         return True
-    bound = _since_bound(branch)
-    return any(each.isidentifier() and re.search(rf"[(,]\s*{each}\s*[,)]", bound) is not None for each in beside)
+    bound = _call_of(branch)
+    named = (each for each in beside if each.isidentifier() and each not in _CONSTANTS)
+    return any(re.search(rf"[(,]\s*{each}\s*[,)]", bound) is not None for each in named)
 
 
 def _is_another(branch: Branch) -> bool:
@@ -278,14 +280,19 @@ def _is_asked(branch: Branch) -> bool:
 def _is_told_before(branch: Branch) -> bool:
     """Something between the call and the test has already taken the error. A branch that asked for one kind of it and
     left has taken that kind alone."""
+    if _is_bound_in_head(branch):
+        return False  # what was asked before was another error of that name
     since = _TOOK_ONE_KIND.sub("", _since_bound(branch).partition("\n")[2])
     return bool(re.search(rf"\b{branch.error}\b", since))
 
 
 def _call_of(branch: Branch) -> str:
     """The text that gave the error: in the head of the `if`, or since the line before."""
-    head = _head(branch)
-    return head if re.search(rf"\b{branch.error}\s*:?=", head) else _since_bound(branch)
+    return _head(branch) if _is_bound_in_head(branch) else _since_bound(branch)
+
+
+def _is_bound_in_head(branch: Branch) -> bool:
+    return re.search(rf"\b{branch.error}\s*:?=(?!=)", _head(branch)) is not None
 
 
 def _head(branch: Branch) -> str:

@@ -27,6 +27,15 @@ from analysis.engine.readers.lookups_script import (
     look_at_map,
     look_at_match,
 )
+from analysis.engine.readers.optional_functions import (
+    GIVEN,
+    GIVES_NONE,
+    LOOKED_UP,
+    is_optional,
+    may_give_none,
+    taken_at_once,
+    taken_by_name,
+)
 from analysis.engine.readers.reading import is_named_as_test
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
 
@@ -77,6 +86,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     """A type assertion matters where it takes a request with it, and a guess where callers ask for what is looked up.
     In tests, whatever they are called, where rows are made up, and in a script that somebody runs and watches, nothing
     does; nor what a method of the project looks up that gives on no empty answer of a library."""
+    if mark.data == GIVES_NONE or ("giver" in mark.data and not may_give_none(mark.data["giver"], place)):
+        return None
     if is_named_as_test(place.path) or MADE_UP.search(place.path) or place.kind is FileKind.SCRIPT:
         return None
     if "finder" in mark.data and _always_finds(mark.data["finder"], codebase):
@@ -108,6 +119,12 @@ def _finders(facts: FileFacts) -> dict[str, list[bool]]:
     return found
 
 
+def look_at_type(annotation: Node, file: SourceFile) -> Iterator[Mark]:
+    """The type that a function of Python gives."""
+    if is_optional(annotation, file):
+        yield file.mark(RULE.id, annotation, "", data=GIVES_NONE)
+
+
 def _told(read: Callable[[Node, SourceFile], Iterator[Missing]]) -> Look:
     """A look that marks whatever a reader of look-ups finds."""
 
@@ -128,11 +145,20 @@ def _told(read: Callable[[Node, SourceFile], Iterator[Missing]]) -> Look:
 
 _PYTHON = frozenset(
     """match search fullmatch first last fetchone fetchrow fetch_one get getenv next find_one one_or_none
-    scalar_one_or_none fetchall filter exclude""".split()
+    scalar_one_or_none fetchall fetch_all fetchmany filter exclude all scalar""".split()
 )
 
 WATCHES = (
     Watch("call", _told(look_at_python), PYTHON, names=_PYTHON),
+    Watch("(function_definition return_type: (type) @n)", look_at_type, PYTHON, needs=(b"None", b"Optional[")),
+    Watch("(attribute object: (call)) @n", _told(taken_at_once), PYTHON, starts=LOOKED_UP),
+    Watch(
+        "(attribute object: (parenthesized_expression (await (call)))) @n",
+        _told(taken_at_once),
+        PYTHON,
+        starts=LOOKED_UP,
+    ),
+    Watch("assignment", _told(taken_by_name), PYTHON, starts=GIVEN),
     Watch("call", _told(look_at_find), SCRIPT, names=frozenset({"find"})),
     Watch("call", _told(look_at_found), SCRIPT, names=FOUND_ONE | ROWS_OF_SCRIPT),
     Watch("call", _told(look_at_drizzle), SCRIPT, needs=(b"drizzle-orm",), names=STEPS_OF_DRIZZLE),

@@ -22,7 +22,7 @@ from analysis.engine.readers.webhook_handlers import (
     is_routed_by_path,
     told_by,
 )
-from analysis.engine.readers.webhook_views import is_for_users, routed_classes
+from analysis.engine.readers.webhook_views import is_for_users, routed_views
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -206,9 +206,9 @@ def _is_verified_late(text: bytes, parsed: int, file: SourceFile) -> bool:
 
 
 def look_at_routes(root: Node, file: SourceFile) -> Iterator[Mark]:
-    """The classes that routes which speak of webhooks lead to."""
-    if classes := routed_classes(file.source):
-        yield file.mark(RULE.id, root, "", data={"form": "routes", "classes": " ".join(classes)})
+    """The views that routes which speak of webhooks lead to."""
+    if views := routed_views(file.source):
+        yield file.mark(RULE.id, root, "", data={"form": "routes", "views": " ".join(views)})
 
 
 def look_at_duplicate(handler: Node, file: SourceFile) -> Iterator[Mark]:
@@ -230,7 +230,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if _only_answers_get(place):
         return None  # whose route stands near one that takes webhooks
     is_of_path = is_routed_by_path(place.path) and _SIGN_IN.search(place.path.encode()) is None
-    if mark.data["told_by"] == "path" and not is_of_path:
+    if mark.data["told_by"] == "path" and not (is_of_path or is_routed_as_hook(place)):
         return None
     if mark.data["told_by"] == "other route" and not is_routed_as_hook(place):
         return None
@@ -356,7 +356,7 @@ _HANDLERS = (b"http.ResponseWriter", b"gin.Context", b"echo.Context", b"fiber.Ct
 WATCHES = (
     Watch("function", look, PYTHON, needs=(*_NEEDS, *_HANDLERS, b"def post(")),
     *(Watch("function", look, languages, needs=(*_NEEDS, *_HANDLERS)) for languages in (SCRIPT, JAVA, GO)),
-    Watch("module", look_at_routes, PYTHON, needs=(b".as_view(", b"add_resource(")),
+    Watch("module", look_at_routes, PYTHON, needs=(b".as_view(", b"add_resource(", b"path(")),
     Watch("handler", look_at_duplicate, PYTHON, needs=(b"IntegrityError", b"UniqueViolation"), starts=_REFUSED),
     Watch("handler", look_at_duplicate, (*SCRIPT, *JAVA), needs=_REFUSALS),
 )

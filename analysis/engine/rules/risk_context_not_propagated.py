@@ -73,7 +73,13 @@ _WITHOUT = {
     "net.Dial": "(&net.Dialer{}).DialContext",
 }
 _CONNECTS_AT_ONCE = re.compile(r"net\.Dial\(\s*\"(?:udp|unix|ip)")
-_DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Begin", "Ping"})
+_BEGINS = {"Begin": "BeginTx", "Beginx": "BeginTxx", "MustBegin": "MustBeginTx"}
+_DATABASE = frozenset({"Query", "Exec", "QueryRow", "Prepare", "Ping", *_BEGINS}) | frozenset(
+    {"Queryx", "QueryRowx", "Preparex", "PrepareNamed", "NamedExec", "NamedQuery", "MustExec"}
+)
+_ASKS = _DATABASE | {"Get", "Select"}
+_READS_OF_SQLX = re.compile(rb"[\w.]+\.(?:Get|Select)\(")
+_SQLX = "github.com/jmoiron/sqlx"
 _HANDLE = re.compile(r"(?:^|\.)(?:(?P<known>db|DB|tx|conn|stmt)|(?P<named>\w+))\.\w+$")
 _FIELD = re.compile(r"[a-z]\w*(?:\.\w+)+")
 _OF_SQL = re.compile(r"\*?sqlx?\.(?:DB|Tx|Conn|Stmt)")
@@ -116,9 +122,18 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     ):
         yield _without(call, callee.rpartition("/")[2], _WITHOUT[callee], given, file)
     elif (_is_of_sql(callee, file) or _field_asked(callee, file)) and not _takes_context(call, file):
-        method = callee.rpartition(".")[2]
-        better = "BeginTx" if method == "Begin" else method + "Context"
-        yield _without(call, callee, better, given, file)
+        yield _without(call, callee, _with_context(callee.rpartition(".")[2]), given, file)
+
+
+def look_at_sqlx(call: Node, file: SourceFile) -> Iterator[Mark]:
+    """`db.Get(&order, q)` and `db.Select(&orders, q)`, which are names of many other things without sqlx."""
+    if _SQLX in file.bindings.values():
+        yield from look(call, file)
+
+
+def _with_context(method: str) -> str:
+    """The form of a method of a handle that takes a context."""
+    return _BEGINS.get(method, f"{method}Context")
 
 
 def look_at_nil(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -156,21 +171,24 @@ def _outlives(after: str) -> bool:
 
 def _is_of_sql(callee: str, file: SourceFile) -> bool:
     """Whether it is called on a handle of `database/sql`; GORM's carries its context with it."""
-    imported = file.bindings.values()
     handle = _HANDLE.search(callee)
-    if handle is None or "database/sql" not in imported or "gorm.io/gorm" in imported:
+    if handle is None or callee.rpartition(".")[2] not in _ASKS or not _imports_sql(file):
         return False
-    if handle["known"] or callee.rpartition(".")[2] not in _DATABASE:
-        return bool(handle["known"])
+    if handle["known"]:
+        return True
     return next(followed(handle["named"].encode(), file.source, _OF_A_HANDLE, b"_."), None) is not None
+
+
+def _imports_sql(file: SourceFile) -> bool:
+    imported = file.bindings.values()
+    return ("database/sql" in imported or _SQLX in imported) and "gorm.io/gorm" not in imported
 
 
 def _field_asked(callee: str, file: SourceFile) -> str:
     """The field that a method of `database/sql` may be called on in a file that does not import it, `h.db`: `judge`
     knows its type."""
     receiver, _, method = callee.rpartition(".")
-    imported = file.bindings.values()
-    if method not in _DATABASE or not _FIELD.fullmatch(receiver) or "database/sql" in imported:
+    if method not in _DATABASE or not _FIELD.fullmatch(receiver) or _imports_sql(file):
         return ""
     return receiver if receiver.partition(".")[0] not in file.bindings else ""
 
@@ -188,8 +206,7 @@ def _of_a_request(call: Node, callee: str, file: SourceFile) -> Iterator[Mark]:
         if not re.search(r"WithContext\(|\.Do\(ctx", text_after(call, file)):
             better = _WITHOUT[callee]
     elif (_is_of_sql(callee, file) or _field_asked(callee, file)) and not _takes_context(call, file):
-        method = callee.rpartition(".")[2]
-        better = "BeginTx" if method == "Begin" else method + "Context" if method in _DATABASE else ""
+        better = _with_context(callee.rpartition(".")[2])
     name = function_name(call, file).rpartition(".")[2]
     if better and not is_started(name.encode(), file.source) and not _runs_by_the_clock(name, file):
         yield file.mark(
@@ -317,6 +334,13 @@ def _context_of(call: Node, file: SourceFile) -> str:
 WATCHES = (
     Watch("(binary_expression right: (nil)) @n", look_at_check, GO, needs=_CHECKS, starts=_CHECK),
     Watch("(call_expression arguments: (argument_list . (nil))) @n", look_at_nil, GO, needs=(b"(nil",)),
+    Watch(
+        "(call_expression arguments: (argument_list . (unary_expression))) @n",
+        look_at_sqlx,
+        GO,
+        needs=(_SQLX.encode(),),
+        starts=_READS_OF_SQLX,
+    ),
     Watch(
         "call",
         look,

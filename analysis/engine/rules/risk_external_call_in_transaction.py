@@ -1,7 +1,7 @@
 """Another service is called while a transaction is open."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from analysis.engine.calls import Callee
@@ -67,6 +67,7 @@ def pay(order):
 WATCHES = transactions.WATCHES
 
 _OF_ROWS = re.compile(r"\.\w+\.(?:update|create|delete|get|filter|add|remove|set)$")  # `user.groups.add`
+_SLEEPS = "sleeps"  # in the words of `what_it_does`
 _CLIENT = re.compile(r"(?:^|\.)(?:FeignClient|HttpExchange|RegisterRestClient|RetrofitClient)(?:\(|$)")
 _FIX = {
     "python": "Do it in `transaction.on_commit`, or before the transaction begins; until then locks are held.",
@@ -117,11 +118,41 @@ def _one_level_deep(mark: Mark, place: Place) -> Iterator[_Left]:
         if place.facts.language == "java" and not all(_outside(each, place.codebase) for each in callees):
             continue  # of several classes that implement it, one stays inside
         # A method of what the chain made, which is called like this function, is no callee.
-        found = (outside for each in callees if each not in around and (outside := _outside(each, place.codebase)))
-        if (outside := next(found, None)) is not None:
-            kind, inner = outside
+        met = [each for each in callees if each not in around]
+        found = next((left for each in met if (left := _outside(each, place.codebase))), None)
+        confidence = Confidence.MEDIUM
+        if found is None and met and (deeper := _two_levels_deep(met, place.codebase)) is not None:
+            found, confidence = deeper
+        if found is not None:
+            kind, inner = found
             says = f"`{_brief(name)}` {kind}" + (f" (`{_brief(inner)}`)" if inner else "")
-            yield _Left(line, kind, says, Confidence.MEDIUM)
+            yield _Left(line, kind, says, confidence)
+
+
+def _two_levels_deep(callees: Sequence[Callee], codebase: Codebase) -> tuple[tuple[str, str], Confidence] | None:
+    """What all functions that a call can mean do outside by way of another one, the project's own client as a rule; as
+    certain as at one level where they do nothing but call that."""
+    found = [_by_another(each, codebase) for each in callees]
+    left = next((each for each in found if each is not None), None)
+    if left is None or None in found:
+        return None
+    is_handed_on = all(codebase.calls.only_calls(each) for each in callees)
+    return left, Confidence.MEDIUM if is_handed_on else Confidence.LOW
+
+
+def _by_another(callee: Callee, codebase: Codebase) -> tuple[str, str] | None:
+    """How a function leaves the process by one that it calls, where that name can mean no other that stays inside. Who
+    waits a moment does so where it stands."""
+    function = codebase.files[callee.path].functions[callee.position]
+    if any("on_commit" in call for call in function.calls):
+        return None
+    for call in function.calls:
+        meant = [each for each in codebase.calls.resolve(callee.path, function, call) if each != callee]
+        left = [_outside(each, codebase) for each in meant]
+        first = left[0] if left else None
+        if first is not None and None not in left and first[0] != _SLEEPS:
+            return first
+    return None
 
 
 def _around(place: Place) -> Iterator[int]:

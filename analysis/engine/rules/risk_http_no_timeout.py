@@ -18,6 +18,7 @@ from analysis.engine.readers.go_http_clients import Limits, is_of_a_socket, limi
 from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.http_clients import call_on_client, session_of
 from analysis.engine.readers.java_requests import has_limit_near, is_unlimited_request
+from analysis.engine.readers.own_names import is_own_name
 from analysis.engine.readers.reading import (
     assigned_values,
     declarations,
@@ -135,6 +136,8 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
         return
     if "**" in keywords or any(each.type == "list_splat" for each in positional):
         return
+    if callee == file.callee(call) and is_own_name(call, file):
+        return
     timeout = keywords.get("timeout")
     if timeout is None:
         if callee in _LIMITED or len(positional) > _TIMEOUT_POSITION.get(callee, len(positional)):
@@ -172,7 +175,7 @@ def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     by_default = callee.startswith("net/http.DefaultClient.")
     text = function_text(call, file) if by_default else ""
     is_handed = _CONTEXT.search(text) is not None and _ENDLESS_CONTEXT.search(text) is None
-    if callee in _GO_CALLS or (by_default and not _DEADLINE.search(text)):
+    if (callee in _GO_CALLS or (by_default and not _DEADLINE.search(text))) and not is_own_name(call, file):
         data = {"started": "1"} if _is_in_goroutine(call, file) else {}
         yield file.mark(
             RULE.id,
@@ -214,7 +217,9 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee in _NODE_CALLS and is_imported(callee, file):
         yield from _node_call(call, callee, file)
-    elif _sends(callee, file) and not _runs_in_browser(call, file) and not _is_limited(call, callee, file):
+        return
+    is_endless = _sends(callee, file) and not _runs_in_browser(call, file) and not _is_limited(call, callee, file)
+    if is_endless and not is_own_name(call, file):
         is_limited = callee in _ENDS_LATE
         how_long = "for minutes" if is_limited else "as long as the other side likes"
         yield file.mark(

@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers import lock_sections
-from analysis.engine.readers.held_clients import by_own_client
+from analysis.engine.readers.held_calls import calls_of_others, first_of_the_lock
 from analysis.engine.readers.lock_names import (
     KEEPS_FILES,
     is_general,
@@ -21,17 +21,15 @@ from analysis.engine.readers.lock_names import (
     name_of,
     says_nothing,
 )
-from analysis.engine.readers.outside_calls import what_it_does
 from analysis.engine.readers.reading import (
     declarations,
     followed,
     function_name,
-    is_repository,
     short,
     text_after,
     within,
 )
-from analysis.engine.readers.transactions import typed
+from analysis.engine.readers.slow_calls import ASKS, DATA, FILES, SLEEPS, how_it_leaves, is_slow, what_it_reads
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 
 RULE = Rule(
@@ -91,47 +89,21 @@ _OF_A_RESOURCE = re.compile(
 )
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
-_DATABASE = re.compile(
-    r"(?i)(?:^|\.)(?:cursor|cur|session|conn\w*|db|tx|jdbcTemplate|entityManager|em)(?:\(\))?\."
-    r"(?:execute\w*|query\w*|exec\w*|commit|fetch\w*|find|persist|merge|update)$"
-    r"|(?:^|\.)jdbc(?:Template)?\.(?:update|batchUpdate|query\w*|execute)$"
-    r"|(?:^|\.)\w+(?:Dao|Mapper)\.(?:select|find|insert|update|delete|save)\w*$"
-    r"|\.objects\.(?:\w+\(\)\.)*(?:get|create|count|exists|first|update|delete)$"
-    r"|\w+Repo(?:sitory)?\.(?:save\w*|find\w*|delete\w*)$"
-)
-_OF_A_FIELD = re.compile(r"(?:this\.)?(\w+)\.\w+")
-_FILE = re.compile(
-    r"^(?:open|io\.open|os\.(?:ReadFile|WriteFile|Open|Create|ReadDir)|shutil\.\w+"
-    r"|(?:java\.nio\.file\.)?Files\.(?:read|write|copy|list|walk)\w*)$"
-    r"|\.(?:read_text|read_bytes|write_text|write_bytes)$"
-)
-# What is called a client or a session, by its verbs.
-_REMOTE = re.compile(
-    r"(?i)(?:^|[._])(?:\w*client|http|session)(?:\(\))?\."
-    r"(?:get|post|put|patch|delete|head|request|send|do|exchange|(?:get|post)For\w+)$"
-)
-_OF_A_CLIENT = re.compile(r"(?i)(?:client|http|rest|kafka|rabbit|jms|mail|template|sender|producer|publisher)\w*\.\w+$")
-_VERB_OF_A_CLIENT = re.compile(r"\.(?:(?:get|post|patch|head|options)For\w+|exchange|convertAndSend)$")  # of Spring
-_HTTP_VERBS = (".Do", ".Get", ".Post", ".PostForm", ".Head")  # of Go's own client
-_GORM = re.compile(
-    r"(?:^|\.)(?:\w*[dD][bB]|\w*[oO]rm|tx|conn)(?:\.[A-Z]\w*\(\))*"
-    r"\.(?:First|Find|Take|Last|Create|Save|Updates?|UpdateColumns?|Delete|Count|Pluck|Scan|Exec)$"
-)
 _COLLECTION_TYPE = re.compile(rb"\b\w*(?:Map|List|Set|Queue|Deque|Collection)(?:<[^;=(){}]*>)?\s+\Z")
 _DECLARED_LOCK = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _RELEASES = re.compile(r"\(\)")
 _LEAVES = re.compile(r"\s*(?:;|\n)\s*(?:return|throw|raise|continue|break)\b")
-_FILES = "reads or writes a file"
-_DATA = "talks to the database"
+# What makes those who want the same wait for each other, on purpose.
+_TAKES_TURNS = re.compile(
+    r"(?i)rate|throttle|spawn|launch|process|install|migrat|create|refresh|reload|nonce|cmd|(?<!ata)(?<!dia)(?<!b)log"
+)
 _AWAITED = "is awaited"
-_OWN_DATA = (_FILES, _DATA)  # what a lock over memory may have to keep in step with it
+_OWN_DATA = (FILES, DATA)  # what a lock over memory may have to keep in step with it
 _GIVES_BACK = re.compile(
     rb"\breturn[ \t]+(?!(?:nil|None|null|false|true|False|True|[eE]rr\w*)\s*(?:;|$)"
     rb"|[^\n]*(?:errors\.New|Errorf)\()[^\n;]+",
     re.MULTILINE,
 )
-_SLEEPS = "sleeps"
-_ASKS = "asks a server"  # by the name of the object and the verb
 _LIMITS = re.compile(r"(?i)rate_?limit|throttl")
 _WAITS = re.compile(r"\.(?:wait|Wait|await)$")
 
@@ -240,33 +212,58 @@ def _is_awaited(call: Node) -> bool:
 
 
 def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
-    """The first call under the lock that leaves the process. For who starts or ends nobody waits."""
+    """The first call under the lock that leaves the process, by itself or by another function; under a lock that is
+    named after what it protects the first that sleeps, of which that has nothing. For who starts or ends nobody waits.
+    """
     function = function_name(body, file)
     owner = function.rpartition(".")[0]
-    if _OF_A_RESOURCE.search(name_of(lock)) or lock_sections.starts_or_ends(function) or file.in_test(body):
+    if lock_sections.starts_or_ends(function) or file.in_test(body):
         return
-    for call in within(body):
-        if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file):
-            words = _what_it_does(call, lock, owner, file)
-            if words and not _WAITS.search(file.callee(call)):
-                yield _mark(call, words, lock, file, start)
-                return
+    is_of_a_resource = _OF_A_RESOURCE.search(name_of(lock)) is not None
+    if is_of_a_resource and _TAKES_TURNS.search(name_of(lock)):
+        return
+    calls = [
+        call
+        for call in within(body)
+        if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file)
+    ]
+    for call in calls:
+        words = _what_it_does(call, lock, owner, file)
+        if words and not _WAITS.search(file.callee(call)) and not (is_of_a_resource and words != SLEEPS):
+            yield _mark(call, words, lock, file, start)
+            return
+    if not is_of_a_resource:
+        yield from _by_another(calls, lock, file, start)
+
+
+def _by_another(calls: list[Node], lock: str, file: SourceFile, start: int) -> Iterator[Mark]:
+    """Calls of functions that leave the process, where others take the lock for memory only: those of the file are
+    seen here, `judge` knows the others."""
+    met = [each for each in calls_of_others(calls, file) if not is_named_after(lock, each.node, file)]
+    if not met or not lock_sections.is_taken_for_memory(lock, met[0].node, file, is_slow):
+        return
+    for each in met:
+        if not _answers_from_memory(each.node, start, file):
+            name, held = short(file.callee(each.node).rpartition("/")[2]), short(lock)
+            message = f"`{name}` {each.words or '{}'} while `{held}` is held: all others wait for it"
+            data = {"called": each.called, "lock": str(start)} if each.called else None
+            yield file.mark(RULE.id, each.node, message, confidence="low", data=data)
 
 
 def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
     """How a call under a lock leaves the process, in words. Who keeps files guards them while it writes, and who comes
     too often is made to wait."""
     name = file.callee(call)
-    reads = _what_it_reads(name) or _of_gorm(name, file) or _of_repository(name, file)
+    reads = what_it_reads(call, file)
     may_be_for_all = is_general(lock) or _is_of_memory(lock, file)
-    is_left = reads == _FILES and leaves_files_to_another(lock, file)
-    is_of_files = reads == _FILES and KEEPS_FILES.search(owner) is not None
+    is_left = reads == FILES and leaves_files_to_another(lock, file)
+    is_of_files = reads == FILES and KEEPS_FILES.search(owner) is not None
     if reads and not is_left and (not may_be_for_all or is_of_files):
         reads = ""  # named after what it protects
     if reads and file.language == "go" and _guards_it_alone(lock, name, file):
         reads = ""
-    words = _awaited(call, lock, file) or _how_it_leaves(call, file) or reads
-    return "" if words == _SLEEPS and _LIMITS.search(owner) else words
+    words = _awaited(call, lock, file) or how_it_leaves(call, file) or reads
+    return "" if words == SLEEPS and _LIMITS.search(owner) else words
 
 
 def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Mark:
@@ -276,14 +273,14 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
         f"`{short(file.callee(call).rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
     )
     is_guess = words != _AWAITED
-    if words == _SLEEPS or (words == _FILES and leaves_files_to_another(lock, file)):
+    if words == SLEEPS or (words == FILES and leaves_files_to_another(lock, file)):
         return file.mark(RULE.id, call, message, confidence="low")
-    data = {"reads": "files"} if words == _FILES else {}
+    data = {"reads": "files"} if words == FILES else {}
     is_of_memory = _is_of_memory(lock, file)
-    if is_guess and lock_sections.is_taken_for_memory(lock, call, file, _is_slow):
-        is_guess = words in (*_OWN_DATA, _ASKS)  # who tries again may have to keep the others out
-        is_for_data = words == _DATA and is_named_after(lock, call, file)
-        if _answers_from_memory(call, start, file) or is_for_data or (words == _FILES and not says_nothing(lock)):
+    if is_guess and lock_sections.is_taken_for_memory(lock, call, file, is_slow):
+        is_guess = words in (*_OWN_DATA, ASKS)  # who tries again may have to keep the others out
+        is_for_data = words == DATA and is_named_after(lock, call, file)
+        if _answers_from_memory(call, start, file) or is_for_data or (words == FILES and not says_nothing(lock)):
             data["alone"] = "1"  # of files a name that says anything says enough
     elif (
         is_guess
@@ -292,21 +289,6 @@ def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Ma
     ):
         data["alone"] = "1"
     return file.mark(RULE.id, call, message, confidence="low" if is_guess else "", data=data)
-
-
-def _how_it_leaves(call: Node, file: SourceFile) -> str:
-    name = file.callee(call)
-    if file.language == "python" and file.mentions(b"boto3"):
-        name = by_own_client(name, file)
-    # Asking for the type reads the whole file.
-    is_typed = _OF_A_CLIENT.search(name) or (name.endswith(_HTTP_VERBS) and file.mentions(b"http.Client"))
-    is_typed = is_typed or (file.language == "java" and _VERB_OF_A_CLIENT.search(name) is not None)
-    return what_it_does(typed(name, file) if is_typed else name, file.language)
-
-
-def _is_slow(call: Node, file: SourceFile) -> bool:
-    name = file.callee(call)
-    return bool(_how_it_leaves(call, file) or _what_it_reads(name) or _of_gorm(name, file))
 
 
 def _answers_from_memory(call: Node, start: int, file: SourceFile) -> bool:
@@ -344,28 +326,12 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     these by its lock."""
     if "alone" in mark.data:
         return None
+    if "called" in mark.data:
+        words = first_of_the_lock(mark, place, codebase)
+        return place.finding(mark, message=mark.message.format(words)) if words else None
     if "reads" in mark.data and KEEPS_FILES.search("/".join(PurePosixPath(place.path).parts[-2:])):
         return None
     return place.finding(mark)
-
-
-def _what_it_reads(callee: str) -> str:
-    if _DATABASE.search(callee):
-        return _DATA
-    if _REMOTE.search(callee):
-        return _ASKS
-    return _FILES if _FILE.search(callee) else ""
-
-
-def _of_gorm(callee: str, file: SourceFile) -> str:
-    """A chain of GORM that ends in a statement."""
-    return _DATA if file.language == "go" and file.mentions(b"gorm.io") and _GORM.search(callee) else ""
-
-
-def _of_repository(callee: str, file: SourceFile) -> str:
-    """A method of what Java declares as a repository."""
-    asked = _OF_A_FIELD.fullmatch(callee) if file.language == "java" else None
-    return _DATA if asked is not None and is_repository(asked[1], file) else ""
 
 
 def _is_of_memory(lock: str, file: SourceFile) -> bool:

@@ -85,7 +85,9 @@ _MONEY = re.compile(
 _ATOMIC_REQUESTS = re.compile(rb"[\"']?ATOMIC_REQUESTS[\"']?\s*\]?\s*[:=]\s*True")
 _WRITES = re.compile(rb"\.(?:save|insert|update|delete|remove|persist|merge|create|add|store)\w*\(")
 _STARTS_UP = re.compile(r"^_*(?:run_?)?(?i:seed|migrat|bootstrap|init)(?:[A-Z_s]|ers?\b|e(?:rs?|s)?\b|ial|$)")
-_USED = re.compile(r"\.(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Set|Put|Get|Model|Where|First|Find)\w*\(")
+_USED = re.compile(
+    r"\.(?:Must|Named)?(?:Exec|Query|Create|Save|Delete|Update|Insert|Prepare|Set|Put|Get|Model|Where|First|Find)\w*\("
+)
 _APART = re.compile(rb"\b(?:REQUIRES_NEW|NESTED)\b")
 _NEAR = 200  # characters
 _FIX_OF_COMMITS = "Commit once, when all is added, or use `with session.begin():`."
@@ -307,11 +309,14 @@ _NEEDS = {
     PYTHON: (b".objects", b"execute(", b".save("),
     SCRIPT: (
         *(b"sequelize", b"mongoose", b"typeorm", b"risma", b"epository", b"Repo.", b"execute(", b"query("),
+        *(b".create(", b".save(", b".destroy(", b"bulkCreate(", b"insertMany(", b"findByIdAnd", b"findOneAnd"),
+        *(b"updateOne(", b"updateMany(", b"deleteOne(", b"deleteMany("),  # of a model that another file makes
         *(b"knex", b"db('", b'db("', b"conn('", b'conn("', b"database('", b'database("', b".values(", b".set("),
     ),
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
+_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
 _ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 
 _NEEDED = {language: needs for languages, needs in _NEEDS.items() for language in languages}
@@ -321,6 +326,6 @@ WATCHES = (
     *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in _ROOTS),
     Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
     Watch("function", look_at_row, GO, needs=(b"(ctx, ", b".Context(), ")),
-    Watch("call", look_at_begin, GO, names=frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx"})),
+    Watch("call", look_at_begin, GO, names=_BEGINS),
     Watch("function", look_at_method, JAVA, needs=(b"@Transactional",)),
 )

@@ -15,12 +15,15 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import made_objects
 from analysis.engine.readers.browsers import runs_in_browsers
-from analysis.engine.readers.cache_contents import is_emptied
+from analysis.engine.readers.cache_contents import is_emptied, is_exported, is_of_a_cache
 from analysis.engine.readers.cache_keys import (
     are_of_one_person,
     are_of_people,
     given_by_callers,
     has_few_keys,
+    is_enumerated,
+    is_enumeration,
+    kind_of_keys,
     says_few,
     says_many,
 )
@@ -72,7 +75,6 @@ def rate(region):
 )
 
 _CACHE_NAME = re.compile(r"cache|memo|seen|history|sessions|buffer|pending", re.IGNORECASE)
-_CLASS_OF_CACHE = re.compile(r"Cache\w*$|Memo(?:izer)?$")
 # Other names count as well where a request or a job adds to them, but for what is filled at the start.
 _FILLED_AT_THE_START = re.compile(
     r"(?i)regist|handler|plugin|listener|subscri|hook|middleware|route|loader|factor|command|strateg|convert|config"
@@ -136,7 +138,6 @@ _ADDED = re.compile(
     rb"|LoadOrStore)\(\s*(?![\"'\d)]|`[^`$]*`)(?P<given>[^,\n)]*))"
 )
 # What may stand before the name where something is added.
-_EXPORTED = rb"\bexport\s+(?:const|let|var)\s+NAME\b|\bexport\s*(?:default\s+NAME\b|\{[^}]*\bNAME\b)|__all__[^\n]*NAME"
 _ALONE = re.compile(rb"(?:^|[^.])\Z")
 _OF_SOMETHING = re.compile(rb"\w\.\Z")
 _OF_THE_CLASS = re.compile(rb"\b(?:self|cls|[A-Z]\w*)\.\Z")
@@ -281,6 +282,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         or (place.facts.language in SCRIPT and runs_in_browsers(place))
     ):
         return None
+    if "kind" in mark.data and is_enumerated(mark.data["kind"], codebase):
+        return None
     functions = {int(index) for index in mark.data["functions"].split()}
     paths = (codebase.request_path, codebase.job_path)
     answers = "served" in mark.data
@@ -330,7 +333,7 @@ def _grown(
     of_bean: bool = False,
 ) -> Iterator[Mark]:
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
-    is_named = _CACHE_NAME.search(name) is not None or _is_of_a_cache(declared, file)
+    is_named = _CACHE_NAME.search(name) is not None or is_of_a_cache(declared, file)
     held = _BY.sub("", name)  # `ratesByClient` holds rates
     is_of_few = says_few(held)
     if _stays_small(held, declared, file, is_named=is_named):
@@ -344,13 +347,16 @@ def _grown(
     functions = dict.fromkeys(
         each.index for each in adding if each.index and not _fills(each, name, file, is_named=is_named)
     )
-    if not functions or is_emptied(name, declared, file) or _is_exported(name, file):
+    if not functions or is_emptied(name, declared, file) or is_exported(name, file):
         return
     data = {"functions": " ".join(map(str, functions))}
     keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
     declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
-    if is_of_few and not are_of_one_person(keys):
+    kind = kind_of_keys(declares, added, file)
+    if (is_of_few and not are_of_one_person(keys)) or (kind and is_enumeration(kind, file)):
         return
+    if kind and file.language == "python":
+        data["kind"] = kind
     if are_of_people(keys, declares):
         data["people"] = "1"
     if is_of_few or _RUNS.search(held) or not ("people" in data or says_many(keys)):
@@ -367,14 +373,6 @@ def _grown(
     yield file.mark(RULE.id, declared, message, data=data)
 
 
-def _is_of_a_cache(field: Node, file: SourceFile) -> bool:
-    """Whether a static map of Java belongs to a class that is called a cache."""
-    if file.language != "java":
-        return False
-    owner = file.scope_of(field)
-    return owner.kind == "class" and _CLASS_OF_CACHE.search(owner.prefix.rstrip(".")) is not None
-
-
 def _stays_small(name: str, declared: Node, file: SourceFile, *, is_named: bool) -> bool:
     """Whether it is filled at the start by its name, the comment above says that there are few, or the file is of one
     page."""
@@ -384,11 +382,6 @@ def _stays_small(name: str, declared: Node, file: SourceFile, *, is_named: bool)
         return True
     above = file.source[max(0, declared.start_byte - _NEAR) : declared.start_byte].rpartition(b"\n\n")[2]
     return _SAID_FEW.search(above) is not None
-
-
-def _is_exported(name: str, file: SourceFile) -> bool:
-    """Whether other files may take something out."""
-    return re.search(_EXPORTED.replace(b"NAME", re.escape(name.encode())), file.source) is not None
 
 
 def _is_meant(start: int, owner: re.Pattern[bytes], file: SourceFile) -> bool:

@@ -1,7 +1,7 @@
 """One operation is started at once for every element of a collection of unknown size."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -18,15 +18,20 @@ from analysis.engine.readers.fan_out import (
     SMALL,
     answered_by,
     are_parts,
+    are_rows,
     called_in,
+    is_asked_for,
     is_given,
+    is_given_one,
     is_limited,
     is_limited_inside,
+    is_made_once,
     is_of_request,
     is_own,
     is_small,
     leaves_process,
     loads_rows,
+    takes_messages,
     waits_for_room,
 )
 from analysis.engine.readers.own_callers import gets_only_written_lists
@@ -95,7 +100,6 @@ _ENDS = re.compile(r"^_*(?i:destroy|close|shut_?down|dispose|disconnect|tear_?do
 _SHUT_DOWN = re.compile(r"\bfinally\s*\{[^}]*\.shutdown(?:Now)?\(")
 # One connection: its calls wait for each other anyway.
 _TRANSACTION = re.compile(r"\b(?:tx|trx)\.|[,{]\s*(?:\w+:\s*)?(?:tx|trx|\w*[tT]ransaction)\s*[,})]")
-_REMEMBERED = re.compile(r"\bif\b\s*\(?\s*((?:this\.|self\.)?\w+)(?: is not None)?\s*\)?\s*[:{]?\s*return \1\b")
 _BATCHED = re.compile(r"[lL]oaders?\b(?!\()")  # a loader of data asks once for all that is wanted at the same time
 _ELEMENT = re.compile(r"\s*(?:async\s*)?(?:function\s*\w*\s*)?\(?\s*(\w+)")  # what the given function calls it
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
@@ -169,12 +173,13 @@ def _started(
         not is_read and are_parts(collection, file.text(by), elements)
     ):
         return
-    if _is_remembered(node, file) or gets_only_written_lists(collection, node, file):
+    if is_made_once(node, file) or gets_only_written_lists(collection, node, file):
         return
     is_many = size is Size.MANY or is_read
     given = is_given(collection, node, file)
     answered = answered_by(collection, node, file) if file.language == "go" and not given else ""
-    if not is_many and (is_own(collection, node, file) or not (given or answered)):
+    is_named = not (is_many or given or answered) and is_asked_for(collection, node, file)
+    if not is_many and (is_own(collection, node, file) or not (given or answered or is_named)):
         return  # as many as the program has parts
     message = f"{what} start{'' if what.startswith('All') else 's'} at once, however many there are"
     if not what.startswith("All"):
@@ -184,14 +189,8 @@ def _started(
     data = {"each": called_in(by, file), "io": io} | (data or {})
     data |= {name: "1" for name, holds in (("many", size is Size.MANY), ("given", given or is_read)) if holds}
     data |= {"answered": answered} if answered and not is_many else {}
+    data |= {"rows": collection} if is_named else {}
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
-
-
-def _is_remembered(node: Node, file: SourceFile) -> bool:
-    """Whether the function gives what it made the first time, and so starts them once: `if (known) return known;`."""
-    text = function_text(node, file)
-    known = _REMEMBERED.search(text)
-    return known is not None and re.search(rf"(?m)^\s*{re.escape(known[1])}\s*=(?!=)", text) is not None
 
 
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -272,7 +271,7 @@ def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     collection = head.rpartition("range")[2].strip()
     started = _LONG_LIVED.search(file.text(statement)[:200])
     if started is not None and not (
-        size_of(collection, statement, file) is Size.MANY and _is_given_one(started, loop.variables)
+        size_of(collection, statement, file) is Size.MANY and is_given_one(started, loop.variables)
     ):
         return  # `go listener.Serve()`, but `go run(job)`
     if is_limited(statement, file.text(loop.node), collection, file) or waits_for_room(statement, loop.node, file):
@@ -296,12 +295,6 @@ def look_at_accepted(statement: Node, file: SourceFile) -> Iterator[Mark]:
         message = f"A goroutine starts for each connection that `{listener}` accepts, however many there are"
         advice = "Limit the connections (`netutil.LimitListener`) or take a place of a semaphore before each `Accept`."
         yield file.mark(RULE.id, statement, message, severity="info", suggestion=advice)
-
-
-def _is_given_one(started: re.Match[str], elements: Iterable[str]) -> bool:
-    """Whether what runs is given the element of the loop to work on."""
-    arguments = started.string[started.end() :].partition("\n")[0].partition(")")[0]
-    return not set(re.findall(r"\w+", arguments)).isdisjoint(elements)
 
 
 def look_at_group(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -375,9 +368,11 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_guess = mark.confidence == "low" and "each" in mark.data
     if "answered" in mark.data and not loads_rows(mark.data["answered"], place, codebase):
         return None
-    is_of_unknown_size = "given" in mark.data or "answered" in mark.data
-    leaves = is_guess and is_of_unknown_size and leaves_process(mark.data["each"], place, codebase)
-    if is_guess and not leaves and ("answered" in mark.data or not mark.data["io"]):
+    if "rows" in mark.data and not are_rows(mark.data["rows"], place, codebase):
+        return None
+    is_loaded = "answered" in mark.data or "rows" in mark.data
+    leaves = is_guess and ("given" in mark.data or is_loaded) and leaves_process(mark.data["each"], place, codebase)
+    if is_guess and not leaves and (is_loaded or not mark.data["io"]):
         return None
     if place.kind is FileKind.SCRIPT or place.function.name in ("main", "init"):
         return place.finding(mark, severity=Severity.INFO)
@@ -401,19 +396,11 @@ def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:
         return True
     if not place.in_request_path:
         is_page = _PAGE_SIDE.search(place.path) is not None or runs_in_browsers(place)
-        if (place.facts.language in SCRIPT and is_page) or (mark.data.get("alone") and not _takes_messages(place)):
+        if (place.facts.language in SCRIPT and is_page) or (mark.data.get("alone") and not takes_messages(place)):
             return True
     if _ENDS.search(place.function.name.rpartition(".")[2]) or _SEEDS.search(place.path):
         return True
     return "many" not in mark.data and runs_by_hand(codebase, place.path)
-
-
-def _takes_messages(place: Place) -> bool:
-    """Whether the function is called for each message of a queue; what an application tells itself is rare."""
-    return any(
-        entry.function == place.function.name and entry.detail.endswith("Listener") and "Event" not in entry.detail
-        for entry in place.facts.entries
-    )
 
 
 WATCHES = (

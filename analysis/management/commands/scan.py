@@ -2,11 +2,13 @@
 
 import difflib
 import gc
+import signal
 import sys
 import time
 from datetime import date
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import orjson
 from django.conf import settings
@@ -64,8 +66,13 @@ class Command(BaseCommand):
             _explain(options["explain"])
             return
         started = time.monotonic()
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, _leave)
+        gc.disable()  # millions of objects and hardly a circle
         try:
             scanned, verdict, gate = self._judged(options)
+        except KeyboardInterrupt:
+            raise CommandError("Stopped.", returncode=128 + signal.SIGINT) from None
         except GitError as refusal:
             raise CommandError(str(refusal), returncode=FAILED) from refusal
         finally:
@@ -104,6 +111,11 @@ class Command(BaseCommand):
                 scanned = scan_commit(git_dir, options["revision"], **how)
         verdict = judge_state(scanned) if options["gate"] else None
         return scanned, verdict, gate_shape(verdict) if verdict else None
+
+
+def _leave(ending: int, _: FrameType | None) -> NoReturn:
+    """End as if by itself: the temporary clone goes with it."""
+    sys.exit(128 + ending)
 
 
 def _policy_in(file: Path) -> Policy:

@@ -3,12 +3,14 @@
 import { fill, h } from "./core/dom.js";
 import { start } from "./core/router.js";
 import { routeOf } from "./core/routes.js";
-import { restore } from "./core/session.js";
+import { onExpiry, restore } from "./core/session.js";
 import { followTheme } from "./core/theme.js";
+import { signInAgain } from "./shell/again.js";
 import { FRAMES } from "./shell/frames.js";
 import { errorState } from "./ui/states.js";
 
 followTheme();
+onExpiry(signInAgain);
 const root = h("div", { id: "root" });
 document.body.replaceChildren(root);
 // The modules of the page come while the session is renewed; the router asks for them again and tells of failures.

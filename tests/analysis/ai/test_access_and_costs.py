@@ -67,7 +67,7 @@ class TestAccess:
         response = as_member.post(address(repository, operation))
 
         assert response.status_code == 403
-        assert response.json()["message"] == f"This needs {price} AI credits and 0 are left"
+        assert response.json()["message"] == f"This needs {price} AI credits and 0 are left; the plan Team grants more"
         assert chat.asked == []
 
     def test_a_bad_answer_costs_nothing_and_says_502(

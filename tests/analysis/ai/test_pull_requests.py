@@ -63,7 +63,10 @@ def test_too_few_credits_leave_a_note(run: Run, chat: Chat) -> None:
         assert enrich(run).text
         run.id = Run._meta.pk.get_default()
 
-    assert enrich(run).note == "The comment was not enriched: This needs 5 AI credits and 2 are left"
+    assert (
+        enrich(run).note
+        == "The comment was not enriched: This needs 5 AI credits and 2 are left; the plan Team grants more"
+    )
     assert balance(run) == 2
 
 

@@ -111,7 +111,7 @@ def test_the_run_says_that_the_credits_do_not_suffice(
 
     judged(run, verdict(finding()))
 
-    note = "The comment was not enriched: This needs 5 AI credits and 4 are left"
+    note = "The comment was not enriched: This needs 5 AI credits and 4 are left; the plan Team grants more"
     assert as_member.get(f"/v1/api/runs/{run.pk}").json()["notes"] == [note]
     listed = as_member.get(f"/v1/api/repos/{run.repository_id}/runs").json()["data"]
     assert [each["notes"] for each in listed] == [[note]]

@@ -122,3 +122,8 @@ def test_layers_in_a_folder_of_adapters_are_adapters_whatever_they_are_called():
     assert not may_use(queue, postgres, policy)
     assert may_use(queue, app, policy)
     assert may_use(queue, postgres, policy_of(*layers))
+
+
+def test_files_are_put_into_layers_once_for_all_who_ask():
+    policy = policy_of("all=src/**", "domain=src/domain/**")
+    assert assign_layers(["src/a.py"], policy) is assign_layers(iter(["src/a.py"]), policy)

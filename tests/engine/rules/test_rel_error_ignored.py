@@ -565,3 +565,50 @@ def test_nobody_asks_what_is_closed_at_the_end_whether_it_worked(method, count):
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("maker", "count"),
+    [("os.Create(path)", 1), ("os.OpenFile(path, os.O_WRONLY, 0o600)", 1), ("gzip.NewWriter(to)", 0)],
+)
+def test_a_file_that_is_closed_with_care_still_forgets_what_it_could_not_take(maker, count):
+    body = f"\tf, err := {maker}\n\tif err != nil {{\n\t\treturn err\n\t}}\n\tf.Write(row)\n\treturn f.Close()\n"
+    source = f'package a\n\nimport ("compress/gzip"; "os")\n\nfunc keep(path string, row []byte) error {{\n{body}}}\n'
+    assert len(lines_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "count"),
+    [
+        ("Seats", "text", 1),
+        ("seats", "text", 0),
+        ("ParseSeats", "text", 0),
+        ("ToInt", "text", 0),
+        ("Seats", "named", 0),
+    ],
+)
+def test_nought_for_a_text_that_callers_give(function, given, count):
+    body = f"\tn, _ := strconv.Atoi({given})\n\treturn n\n"
+    source = f'package a\n\nimport "strconv"\n\nfunc {function}(text string) int {{\n{body}}}\n'
+    assert len(findings_of(RULE, {"go.mod": "", "shop/seats.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("method", "comment", "told"),
+    [
+        ("Import", "", ["warning"]),
+        ("Import", " // the next night brings them again", []),
+        ("Warm", "", []),
+    ],
+)
+def test_who_asked_is_told_that_it_worked(method, comment, told):
+    rows = (
+        f"package shop\n\ntype Rows struct{{}}\n\nfunc (r *Rows) {method}(rows []int) error {{\n\treturn k(rows)\n}}\n"
+    )
+    api = (
+        'package shop\n\nimport "net/http"\n\ntype API struct {\n\trows *Rows\n}\n\n'
+        f"func (a *API) Post(w http.ResponseWriter, r *http.Request) {{\n\t_ = a.rows.{method}(nil){comment}\n"
+        "\tw.WriteHeader(202)\n}\n"
+    )
+    found = findings_of(RULE, {"shop/rows.go": rows, "shop/api.go": api})
+    assert [str(each.severity) for each in found if each.file == "shop/api.go"] == told

@@ -346,3 +346,23 @@ def test_what_is_only_handed_on_is_worth_knowing():
     source = "package a\n\ntype View struct {\n\tPrice float64\n}\n"
     (finding,) = findings_of(RULE, {"shop/view.go": source})
     assert (finding.confidence, finding.severity) == ("low", "info")
+
+
+@pytest.mark.parametrize(
+    ("model", "column", "beside", "confidences"),
+    [
+        ("Account", "balance", "name = Column(String)", ["medium"]),
+        ("Club", "fee", "name = Column(String)", ["low"]),
+        ("Tariff", "amount", "credit_limit = Column(Numeric(9, 2))", ["medium"]),
+        ("Holiday", "balance", "name = Column(String)", []),
+        ("Portion", "amount", "name = Column(String)", []),
+    ],
+)
+def test_whose_balance_it_is_tells_what_it_is_of(model, column, beside, confidences):
+    source = (
+        "from sqlalchemy import Column, Float, Integer, Numeric, String\n\n\n"
+        f'class {model}(Base):\n    __tablename__ = "rows"\n    id = Column(Integer, primary_key=True)\n'
+        f"    {column} = Column(Float)\n    {beside}\n"
+    )
+    found = findings_of(RULE, {"shop/models.py": source})
+    assert [str(each.confidence or "medium") for each in found] == confidences

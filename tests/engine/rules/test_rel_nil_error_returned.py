@@ -256,3 +256,32 @@ def test_a_branch_for_one_kind_of_error_has_not_taken_the_others(before, count):
         f"\t{before}\n\tif err != nil {{\n\t\treturn 0, nil\n\t}}\n\treturn n, nil\n}}\n"
     )
     assert len(findings_of(RULE, {"a.go": source})) == count
+
+
+GIVES_NIL = """package a
+
+func latest(key string) (*Row, error) {
+	got, err := post("/rows", nil)
+	if err != nil {
+		%s
+	}
+	var row Row
+	if err := read(got, &row); err != nil {
+		%s
+	}
+	return &row, nil
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lines"),
+    [
+        ("return nil, err", "return nil, nil", [10]),
+        ("return nil, nil", "return nil, err", [6]),
+        ("return nil, err", "return nil, err", []),
+        ("return nil, err", "slog.Warn(err.Error())\n\t\treturn nil, nil", []),
+    ],
+)
+def test_an_error_of_the_same_name_that_was_asked_before_is_another_one(first, second, lines):
+    assert lines_of(RULE, GIVES_NIL % (first, second), "go") == lines

@@ -520,3 +520,51 @@ def test_what_is_counted_down_ends(asks, counts, count):
         f"        except ConnectionError:\n            pass\n        {asks}\n        {counts}\n        time.sleep(2)\n"
     )
     assert len(lines_of(RULE, source)) == count
+
+
+@pytest.mark.parametrize(
+    ("opened", "handler", "count"),
+    [
+        ("new URL(key).openStream()", 'log.warn("not there");', 1),
+        ("source.getConnection()", "continue;", 1),
+        ("new URL(key).openStream()", "throw new IllegalStateException(e);", 0),
+    ],
+)
+def test_what_java_opens_in_the_head_of_a_try_is_tried_again(opened, handler, count):
+    source = (
+        f"class Names {{\n  Names load(String key) {{\n    for (;;) {{\n      try (var in = {opened}) {{\n"
+        f"        return read(in);\n      }} catch (IOException e) {{\n        {handler}\n      }}\n    }}\n  }}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "count"),
+    [("ctx, key", "", 1), ("key", "", 0), ("ctx, key", "if ctx.Err() != nil { return 0 }", 0)],
+)
+def test_what_is_given_the_context_of_the_caller_goes_out_whoever_is_asked(given, first, count):
+    source = (
+        f"package a\n\nfunc (b *Box) Load(ctx context.Context, key string) int {{\n\tfor {{\n\t\t{first}\n"
+        f"\t\tgot, err := b.quotes.Of({given})\n\t\tif err != nil {{\n\t\t\tcontinue\n\t\t}}\n\t\treturn got\n"
+        "\t}\n}\n"
+    )
+    assert len(findings_of(RULE, {"box.go": source})) == count
+
+
+@pytest.mark.parametrize(("tried", "count"), [("return await this.quotes.of(key);", 1), ("return this.parse(key);", 0)])
+def test_what_is_awaited_of_a_part_of_the_object_goes_out(tried, count):
+    source = (
+        "class Box {\n  async load(key: string) {\n    while (true) {\n      try {\n"
+        f"        {tried}\n      }} catch (error) {{\n        console.warn(error);\n      }}\n    }}\n  }}\n}}\n"
+    )
+    assert len(findings_of(RULE, {"src/box.ts": source})) == count
+
+
+@pytest.mark.parametrize(("does", "count"), [("return await fetch(key);", 1), ("return JSON.parse(key);", 0)])
+def test_a_function_that_calls_itself_again_may_leave_the_asking_to_another(does, count):
+    source = (
+        f"async function ask(key: string) {{\n  {does}\n}}\n\nexport async function load(key: string) {{\n  try {{\n"
+        "    return await ask(key);\n  } catch (error) {\n    return load(key);\n  }\n}\n\n"
+        "export function pull(key: string) {\n  return ask(key).catch((error) => pull(key));\n}\n"
+    )
+    assert len(findings_of(RULE, {"src/load.ts": source})) == 2 * count

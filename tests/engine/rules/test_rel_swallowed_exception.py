@@ -799,3 +799,25 @@ def test_whatever_it_was_given_to_do_fails_unheard(tried, count):
         f"      return {tried};\n    }} catch (Exception e) {{\n      return null;\n    }}\n  }}\n}}\n"
     )
     assert len(findings_of("rel-swallowed-exception", {"src/main/java/Quiet.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("gateway.post(text)\n    except Exception:\n        return None\n", [4]),
+        ("gateway.post(text)\n    except Exception:\n        return False\n    return True\n", []),
+        ("return gateway.post(text)\n    except Exception:\n        return None\n", []),
+    ],
+)
+def test_a_function_named_for_trying_answers_only_where_it_gives_something(body, lines):
+    source = f"def try_post(gateway, text):\n    try:\n        {body}"
+    assert [mark.line for mark in marks(source)] == lines
+
+
+@pytest.mark.parametrize(("opened", "count"), [("Files.newInputStream(path)", 1), ("new StringReader(text)", 0)])
+def test_what_java_opens_in_the_head_of_a_try_is_tried_as_well(opened, count):
+    source = (
+        f"class Names {{\n  String first(Path path, String text) {{\n    try (var in = {opened}) {{\n"
+        "      return read(in);\n    } catch (Exception e) {\n      return null;\n    }\n  }\n}\n"
+    )
+    assert len(findings_of("rel-swallowed-exception", {"src/Names.java": source})) == count

@@ -944,3 +944,65 @@ def test_a_row_that_the_program_names_itself_was_put_there_mostly(asked, confide
 def test_the_newest_of_many_rows_is_none_that_the_program_names():
     source = "def newest():\n    return Rate.objects.filter(is_real=True).last().value\n"
     assert [each.confidence for each in findings_of(RULE, {"shop/rates.py": source})] == ["high"]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("row = db.scalar(select(Card).where(Card.code == code))\n    return row.owner", [3]),
+        ("wanted = select(Card).where(Card.code == code)\n    return db.scalar(wanted).owner", [3]),
+        ("row = db.scalar(select(func.count()).where(Card.code == code))\n    return row.real", []),
+        ("row = db.scalar(select(Card).where(Card.code == code))\n    return row.owner if row else None", []),
+        ("rows = db.scalars(select(Card).where(Card.code == code)).all()\n    return rows[0]", [3]),
+        ("return db.query(Card).filter_by(code=code).all()[0]", [2]),
+        ("found = db.execute(wanted)\n    rows = found.scalars().all()\n    return rows[0]", [4]),
+        ("rows = db.scalars(select(Card).where(Card.code == code)).all()\n    return rows[0] if rows else None", []),
+        ('rows = db.execute(text("SELECT count(*) FROM cards")).all()\n    return rows[0]', []),
+    ],
+)
+def test_the_first_row_of_sqlalchemy_may_not_be_there(body, lines):
+    assert lines_of(RULE, f"def owner(db, code, wanted):\n    {body}\n") == lines
+
+
+CARDS = "class Cards:\n    async def by_code(self, code) -> %s:\n        return await self.rows.one(code)\n"
+
+
+@pytest.mark.parametrize(
+    ("gives", "use", "count"),
+    [
+        ("Card | None", "return (await desk.cards.by_code(code)).owner", 1),
+        ("Optional[Card]", "card = await desk.cards.by_code(code)\n    return card.owner", 1),
+        ("Card", "return (await desk.cards.by_code(code)).owner", 0),
+        ("Card | None", "card = await desk.cards.by_code(code)\n    return card.owner if card else None", 0),
+        ("Card | None", "return await desk.cards.by_code(code)", 0),
+    ],
+)
+def test_a_method_that_says_it_may_give_none(gives, use, count):
+    files = {"shop/cards.py": CARDS % gives, "shop/desk.py": f"async def owner(desk, code):\n    {use}\n"}
+    assert len(findings_of(RULE, files)) == count
+
+
+def test_methods_of_one_name_that_do_not_all_give_none():
+    other = (CARDS % "Card").replace("Cards", "Archive")
+    use = "async def owner(desk, code):\n    return (await desk.cards.by_code(code)).owner\n"
+    files = {"shop/cards.py": CARDS % "Card | None", "shop/archive.py": other, "shop/desk.py": use}
+    assert not findings_of(RULE, files)
+
+
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [
+        ('store.rows("SELECT * FROM cards WHERE code = ?", code)', 1),
+        ("store.rows(BY_CODE, code)", 1),
+        ("store.rows(COUNT)", 0),
+        ('session.selectList("cards.byCode", code)', 1),
+        ('texts.parts(code, ",")', 0),
+    ],
+)
+def test_rows_of_a_select_whoever_runs_it(made, count):
+    source = (
+        'class Cards {\n  static final String BY_CODE = "SELECT * FROM cards WHERE code = ?";\n'
+        '  static final String COUNT = "SELECT count(*) FROM cards";\n'
+        f"  Card first(String code) {{\n    List<Card> found = {made};\n    return found.get(0);\n  }}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

@@ -634,3 +634,33 @@ def test_a_view_of_django_that_takes_posts_from_outside(decorators, count):
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+VIEWS = """
+from django.views.decorators.csrf import csrf_exempt
+from shop.models import Parcel
+
+
+@csrf_exempt
+def %s(request):
+    event = json.loads(request.body)
+    %s
+    return HttpResponse(status=204)
+"""
+CREATES = 'Parcel.objects.create(name=event["name"])'
+
+
+@pytest.mark.parametrize(
+    ("name", "route", "act", "count"),
+    [
+        ("parcel_hook", "parcels", CREATES, 1),
+        ("shipped", "hooks/shipped", CREATES, 1),
+        ("shipped", "parcels", CREATES, 0),
+        ("parcel_hook", "parcels", 'Parcel.objects.get_or_create(key=event["id"])', 0),
+        ("parcel_hook", "parcels", "log(event)", 0),
+    ],
+)
+def test_a_view_of_django_that_is_named_or_routed_as_a_hook(name, route, act, count):
+    urls = f'from django.urls import path\nfrom . import views\n\nurlpatterns = [path("{route}", views.{name})]\n'
+    files = {"shop/views.py": VIEWS % (name, act), "shop/urls.py": urls}
+    assert len(findings_of(RULE, files)) == count

@@ -375,3 +375,35 @@ def test_a_handle_that_another_file_of_the_package_declares(imported, kind, aske
         ),
     }
     assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("call", "better"),
+    [
+        ("t.conn.Beginx()", "BeginTxx"),
+        ("t.conn.MustBegin()", "MustBeginTx"),
+        ("t.conn.Queryx(q)", "QueryxContext"),
+        ("t.conn.NamedExec(q, row)", "NamedExecContext"),
+        ("t.conn.Get(&row, q)", "GetContext"),
+        ("t.conn.Select(&rows, q)", "SelectContext"),
+        ("t.conn.GetContext(ctx, &row, q)", ""),
+        ("t.kept.Get(&row, q)", ""),
+    ],
+)
+def test_methods_that_sqlx_adds(call, better):
+    source = (
+        'package a\nimport ("context"; "github.com/jmoiron/sqlx"; "example.org/kept")\n'
+        "type table struct {\n\tconn *sqlx.DB\n\tkept kept.Values\n}\n"
+        f"func (t *table) load(ctx context.Context, q string) {{\n\t{call}\n}}\n"
+    )
+    assert [each.suggestion for each in marks_of(RULE, source, "go")] == (
+        [f"Use `{better}` with `ctx`."] if better else []
+    )
+
+
+def test_get_and_select_of_others_than_sqlx():
+    source = (
+        'package a\nimport ("context"; "database/sql"; "example.org/kept")\n'
+        "func load(ctx context.Context, db *kept.Values, q string) {\n\tdb.Get(&row, q)\n}\n"
+    )
+    assert lines_of(RULE, source, "go") == []

@@ -626,3 +626,25 @@ def test_processes_of_java(call, count):
         f"    ProcessBuilder printing = of(file);\n    repository.save(file);\n    {call};\n  }}\n}}\n"
     )
     assert len(findings_of(RULE, {"src/A.java": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("tell", "confidences"),
+    [
+        ("    return ask('/orders')\n", ["medium"]),
+        ("    found = ask('/orders')\n    print(found)\n    return found['id']\n", ["low"]),
+        ("    found = tidy('/orders')\n    return found\n", []),
+        ("    transaction.on_commit(ask)\n    return tidy('/orders')\n", []),
+    ],
+)
+def test_a_function_that_leaves_by_a_client_of_the_project(tell, confidences):
+    client = (
+        "import requests\n\n\ndef ask(path):\n    url = BASE + path\n"
+        "    return requests.get(url, timeout=3).json()\n\n\ndef tidy(path):\n    return path.strip()\n"
+    )
+    source = (
+        "from django.db import transaction\nfrom shop.client import ask, tidy\n\n\ndef tell():\n" + tell + "\n\n"
+        "def close(order):\n    with transaction.atomic():\n        order.save()\n        tell()\n"
+    )
+    found = findings_of(RULE, {"shop/__init__.py": "", "shop/client.py": client, "shop/orders.py": source})
+    assert [each.confidence for each in found] == confidences

@@ -542,3 +542,22 @@ def test_a_function_of_that_name_inside_of_another_one(declared, count):
 def test_limits_by_the_names_of_undici(options, count):
     source = f'const {{ request }} = require("undici");\nexport const f = (url) => request(url, {options});\n'
     assert len(lines_of(RULE, source, "javascript")) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "lines"),
+    [
+        ("import requests\ndef load(requests, url):\n    return requests.get(url)\n", "python", []),
+        ("import requests\ndef load(url):\n    requests = fake()\n    return requests.get(url)\n", "python", []),
+        ("from urllib.request import urlopen\ndef load(url, urlopen=None):\n    urlopen(url)\n", "python", []),
+        ("import requests\ndef load(url, requests=requests):\n    return requests.get(url)\n", "python", [3]),
+        ("import requests\ndef load(url, of):\n    put(requests, url)\n    return requests.get(url)\n", "python", [4]),
+        ("export const load = async ({ fetch, url }) =>\n  fetch(url);\n", "javascript", []),
+        ("export async function load(fetch: Fetch, url: string) {\n  return fetch(url);\n}\n", "typescript", []),
+        ("export async function load(fetched: Fetch, url: string) {\n  return fetch(url);\n}\n", "typescript", [2]),
+        ('package a\nimport "net/http"\nfunc load(http Client, u string) {\n\thttp.Get(u)\n}\n', "go", []),
+        ('package a\nimport "net/http"\nfunc load(own Client, u string) {\n\thttp.Get(u)\n}\n', "go", [4]),
+    ],
+)
+def test_a_parameter_or_variable_that_hides_the_library(source, language, lines):
+    assert lines_of(RULE, source, language) == lines

@@ -409,3 +409,79 @@ def test_a_client_of_spring_by_any_name(kind, count):
 def test_sleeping_is_no_work_that_takes_turns():
     source = "class Gate {\n  synchronized void rest() throws Exception {\n    Thread.sleep(250);\n  }\n}\n"
     assert [each.confidence for each in findings_of(RULE, {"src/Gate.java": source})] == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("name", "does", "confidences"),
+    [
+        ("_sending", "time.sleep(2)", ["low"]),
+        ("_mail_lock", "time.sleep(2)", ["low"]),
+        ("_mail_lock", "requests.post(url, timeout=2)", []),
+        ("_rate_lock", "time.sleep(2)", []),
+    ],
+)
+def test_sleep_is_no_work_of_what_a_lock_is_named_after(name, does, confidences):
+    source = (
+        f"import requests, threading, time\n{name} = threading.Lock()\ndef f(url):\n    with {name}:\n        {does}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"a/a.py": source})] == confidences
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [("send(row)", 1), ("this.send(row)", 1), ("note(row)", 0), ("other.send(row)", 0)],
+)
+def test_a_method_of_the_same_class_that_asks_a_server(told, count):
+    source = (
+        "import java.net.http.HttpClient;\nclass Desk {\n  private final HttpClient http = make();\n"
+        f"  synchronized void keep(Row row) {{\n    {told};\n    rows.add(row);\n  }}\n"
+        "  synchronized int size() {\n    return rows.size();\n  }\n"
+        "  private void send(Row row) {\n    http.send(row.request(), discarding());\n  }\n"
+        "  private void note(Row row) {\n    seen++;\n  }\n}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, {"src/Desk.java": source})] == ["low"] * count
+
+
+DESK = {
+    "go.mod": "module example.org/a\n\ngo 1.22\n",
+    "rows/rows.go": (
+        'package rows\nimport ("context"; "database/sql")\ntype Table struct{ db *sql.DB }\n'
+        "func (t *Table) Load(ctx context.Context, id int) (string, error) {\n"
+        '\treturn scan(t.db.QueryRowContext(ctx, "SELECT name FROM rows WHERE id = $1", id))\n}\n'
+        "func (t *Table) Check(ctx context.Context, id int) error {\n\treturn ctx.Err()\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("under", "count"),
+    [
+        ("d.rows.Load(ctx, id)", 1),
+        ("d.rows.Check(ctx, id)", 0),
+        ("if name, ok := d.seen[id]; ok {\n\t\treturn name\n\t}\n\td.rows.Load(ctx, id)", 0),
+    ],
+)
+def test_a_method_of_another_package_that_reads_rows(under, count):
+    source = (
+        'package desk\nimport ("context"; "sync"; "example.org/a/rows")\n'
+        "type Desk struct {\n\tmu sync.Mutex\n\trows *rows.Table\n\tseen map[int]string\n}\n"
+        f"func (d *Desk) Keep(ctx context.Context, id int) string {{\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n\t{under}\n"
+        '\td.seen[id] = "seen"\n\treturn ""\n}\n'
+        "func (d *Desk) Name(id int) string {\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n\treturn d.seen[id]\n}\n"
+    )
+    assert [each.confidence for each in findings_of(RULE, DESK | {"desk/desk.go": source})] == ["low"] * count
+
+
+@pytest.mark.parametrize(("called", "count"), [("rate(code)", 1), ("tidy(code)", 0)])
+def test_an_imported_function_that_asks_a_server(called, count):
+    client = (
+        "import requests\ndef rate(code):\n    return requests.get(code, timeout=2).json()\n"
+        "def tidy(code):\n    return code.strip()\n"
+    )
+    source = (
+        "import threading\nfrom shop.client import rate, tidy\nlock = threading.Lock()\nrates = {}\n"
+        f"def load(code):\n    with lock:\n        rates[code] = {called}\n"
+        "def known(code):\n    with lock:\n        return rates[code]\n"
+    )
+    files = {"shop/__init__.py": "", "shop/client.py": client, "shop/rates.py": source}
+    assert len(findings_of(RULE, files)) == count

@@ -1042,3 +1042,87 @@ def test_what_a_search_reads_is_made_anew(name, count):
     source = TASK + f"def f(c):\n    Order.objects.create(customer=c)\n    {name}(c)\n\n\n"
     source += f"def {name}(c):\n    Line.objects.filter(order=c).update(amount=1)\n"
     assert len(findings(RULE, source)) == count
+
+
+@pytest.mark.parametrize(("end", "count"), [("", 1), ("\tdefer tx.Rollback()\n", 0)])
+@pytest.mark.parametrize("begin", ["MustBegin()", "MustBeginTx(ctx, nil)"])
+def test_a_transaction_of_sqlx_that_panics_where_it_cannot_begin(begin, end, count):
+    source = (
+        'package a\nimport "github.com/jmoiron/sqlx"\nfunc keep(ctx context.Context, db *sqlx.DB, row Row) error {\n'
+        f"\ttx := db.{begin}\n{end}"
+        '\tif _, err := tx.NamedExec("INSERT INTO rows (id) VALUES (:id)", row); err != nil {\n\t\treturn err\n\t}\n'
+        "\treturn tx.Commit()\n}\n"
+    )
+    assert len(findings_of(RULE, {"a/a.go": source})) == count
+
+
+BILLS = {
+    "shop/models.py": (
+        "from flask_sqlalchemy import SQLAlchemy\ndb = SQLAlchemy()\n\n\n"
+        "class Bill(db.Model):\n    id = db.Column(db.Integer, primary_key=True)\n\n\n"
+        "class Line(db.Model):\n    id = db.Column(db.Integer, primary_key=True)\n"
+    ),
+    "shop/web.py": (
+        "from flask import Flask\nfrom shop.models import Bill, db\nfrom shop.desk import settle\n"
+        "app = Flask(__name__)\n"
+        "@app.post('/bills/<int:pk>')\ndef add(pk):\n    settle(db.session.get(Bill, pk))\n    return ''\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "steps", "count"),
+    [
+        ("bill: Bill", ["db.session.add(Line())", "db.session.commit()", "bill.paid = True", "db.session.commit()"], 1),
+        (
+            "bill: Bill | None",
+            ["db.session.add(Line())", "db.session.commit()", "bill.n = 1", "db.session.commit()"],
+            1,
+        ),
+        ("bill: Bill", ["db.session.add(Line())", "bill.paid = True", "db.session.commit()"], 0),
+        ("bill: Bill", ["db.session.add(bill)", "db.session.commit()", "bill.paid = True", "db.session.commit()"], 0),
+        ("seen: Settings", ["db.session.add(Line())", "db.session.commit()", "seen.n = 1", "db.session.commit()"], 0),
+    ],
+)
+def test_a_row_that_is_given_and_changed_behind_a_commit(given, steps, count):
+    body = "\n    ".join(steps)
+    source = f"from shop.models import Bill, Line, db\n\n\ndef settle({given}):\n    {body}\n"
+    assert len(findings_of(RULE, BILLS | {"shop/desk.py": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("calls", "count"),
+    [
+        (('update(b.giver, { name: "a" })', 'update(b.taker, { name: "b" })'), 1),
+        (('update(b.giver, { name: "a" })', 'update(b.giver, { code: "b" })'), 0),
+        (('decrement({ id: b.giver }, "cents", 5)', 'increment({ id: b.taker }, "cents", 5)'), 1),
+        (('decrement({ id: b.giver }, "cents", 5)', 'increment({ id: b.giver }, "seen", 5)'), 0),
+        (("save(giver)", "save(taker)"), 1),
+        (("save(giver)", "save(giver)"), 0),
+    ],
+)
+def test_rows_of_one_table_that_a_repository_of_nest_is_asked_to_change(calls, count):
+    entity = "@Entity()\nexport class Purse {\n  @PrimaryGeneratedColumn() id: number;\n  @Column() cents: number;\n}\n"
+    first, second = calls
+    source = (
+        'import { Controller, Post } from "@nestjs/common";\nimport { Repository } from "typeorm";\n'
+        'import { Purse } from "./purse";\n@Controller("purses")\nexport class Purses {\n'
+        "  constructor(@InjectRepository(Purse) private readonly purses: Repository<Purse>) {}\n"
+        f"  @Post()\n  async move(@Body() b: Move, giver: Purse, taker: Purse) {{\n    await this.purses.{first};\n"
+        f"    await this.purses.{second};\n  }}\n}}\n"
+    )
+    files = {"src/purse.ts": 'import { Entity } from "typeorm";\n' + entity, "src/purses.ts": source}
+    assert len(findings_of(RULE, files)) == count
+
+
+@pytest.mark.parametrize(("other", "count"), [("taker", 1), ("giver", 0)])
+def test_rows_by_their_keys_of_a_model_that_another_file_makes(other, count):
+    model = 'import mongoose from "mongoose";\n'
+    model += 'export const Purse = mongoose.model("Purse", new mongoose.Schema({ n: Number }));\n'
+    source = (
+        'import express from "express";\nimport { Purse } from "./purse";\nconst app = express();\n'
+        'app.post("/move", async (req, res) => {\n  const { giver, taker } = req.body;\n'
+        "  await Purse.findByIdAndUpdate(giver, { $inc: { n: -1 } });\n"
+        f"  await Purse.findByIdAndUpdate({other}, {{ $inc: {{ n: 1 }} }});\n  res.end();\n}});\n"
+    )
+    assert len(findings_of(RULE, {"src/purse.ts": model, "src/app.ts": source})) == count

@@ -721,3 +721,44 @@ def test_a_map_of_few_by_its_name_under_keys_of_people(key, count):
         f"@app.post('/formats/<{key}>')\ndef keep({key}):\n    formats[{key}] = 1\n    return ''\n"
     )
     assert [each.confidence for each in findings_of(RULE, {"shop/a.py": source})] == ["low"] * count
+
+
+KINDS = "from enum import StrEnum\nclass Grade(StrEnum):\n    LOW = 'low'\n    TOP = 'top'\n"
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "count"),
+    [
+        ("paints: dict['Grade', str] = {}", "order", 0),
+        ("paints = {}", "order: Grade", 0),
+        ("paints = {}", "order: Literal['low', 'top']", 0),
+        ("paints: dict[str, str] = {}", "order: str", 1),
+    ],
+)
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_map_of_the_values_of_an_enumeration(declared, given, count, is_own):
+    source = (
+        ("" if is_own else "from shop.kinds import Grade\n") + "from flask import Flask\napp = Flask(__name__)\n"
+        f"{declared}\n{KINDS if is_own else ''}"
+        f"@app.get('/paints/<order>')\ndef paint({given}):\n    paints[order] = mix(order)\n    return paints[order]\n"
+    )
+    assert len(findings_of(RULE, {"shop/__init__.py": "", "shop/a.py": source, "shop/kinds.py": KINDS})) == count
+
+
+@pytest.mark.parametrize(
+    ("kind", "work", "count"),
+    [
+        ("StringBuilder", "StringBuilder text = KEPT.get();\n    text.append(word);", 1),
+        ("StringBuilder", "StringBuilder text = KEPT.get();\n    text.setLength(0);\n    text.append(word);", 0),
+        ("StringBuilder", "KEPT.get().append(word);\n    KEPT.remove();", 0),
+        ("StringBuilder", "word.append(KEPT.get().capacity());", 0),
+        ("ArrayList<String>", "KEPT.get().add(word);", 1),
+        ("ArrayList<String>", "KEPT.get().clear();\n    KEPT.get().add(word);", 0),
+    ],
+)
+def test_what_each_thread_fills_and_never_empties(kind, work, count):
+    source = (
+        f"class Web {{\n  private static final ThreadLocal<{kind}> KEPT = ThreadLocal.withInitial(() -> make());\n"
+        f"  void get(String word) {{\n    {work}\n  }}\n}}\n"
+    )
+    assert len(lines_of(RULE, source, "java")) == count

@@ -622,3 +622,25 @@ def test_connections_that_go_accepts_are_worth_knowing(before, started, count):
         f"\t\tgo {started}\n\t}}\n}}\n"
     )
     assert [each.severity for each in findings_of(RULE, {"a/a.go": source})] == ["info"] * count
+
+
+@pytest.mark.parametrize(
+    ("asked", "started", "confidences"),
+    [
+        ("orders.findByState(OPEN)", "rest.postForObject(URL, each, String.class)", ["medium"]),
+        ("orders.findByState(OPEN)", "seen.count(each)", []),
+        ("orders.findTop10ByState(OPEN)", "rest.postForObject(URL, each, String.class)", []),
+        ("desk.waiting()", "rest.postForObject(URL, each, String.class)", []),
+    ],
+)
+def test_a_thread_for_each_row_by_whatever_name(asked, started, confidences):
+    files = {
+        "src/Order.java": "import jakarta.persistence.*;\n@Entity\nclass Order {\n  @Id Long id;\n  String state;\n}\n",
+        "src/OrderRepository.java": "interface OrderRepository extends JpaRepository<Order, Long> {\n"
+        "  List<Order> findByState(String state);\n  List<Order> findTop10ByState(String state);\n}\n",
+        "src/Jobs.java": "import org.springframework.data.jpa.repository.JpaRepository;\n@Component\nclass Jobs {\n"
+        "  private final OrderRepository orders;\n  private final RestTemplate rest;\n"
+        f'  @Scheduled(cron = "0 0 4 * * *")\n  void scan() {{\n    List<Order> waiting = {asked};\n'
+        f"    for (Order each : waiting) {{\n      new Thread(() -> {started}).start();\n    }}\n  }}\n}}\n",
+    }
+    assert [each.confidence for each in findings_of(RULE, files)] == confidences

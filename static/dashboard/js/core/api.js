@@ -12,14 +12,20 @@ export function get(path, { query, signal } = {}) {
   return patiently(() => call("GET", path, { query, signal }), signal);
 }
 
+/** Read something that is to be changed: `{data, version}`. Who gives the version to `put` takes no other change away. */
+export async function read(path, { signal } = {}) {
+  const response = await call("GET", path, { signal }, send);
+  return { data: await response.json(), version: response.headers.get("ETag") };
+}
+
 /** Create something, or ask for an action. */
 export function post(path, body) {
   return call("POST", path, { body: body ?? {} });
 }
 
-/** Change something. */
-export function put(path, body) {
-  return call("PUT", path, { body });
+/** Change something; ApiError 412 when it is not of that `version` any more. */
+export function put(path, body, { version } = {}) {
+  return call("PUT", path, { body, version });
 }
 
 /** Delete something. */

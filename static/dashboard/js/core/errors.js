@@ -23,6 +23,17 @@ export class ApiError extends Error {
   }
 }
 
+/** A page whose module did not arrive: no connection, or another release of the dashboard is served by now. */
+export class LostPage extends Error {
+  sentence = "A part of the dashboard did not arrive. There may be a newer one than you have open: try again to load it.";
+}
+
+/** What a failed import of a page means. */
+export function lostPage(error) {
+  const isLost = error instanceof TypeError && /import|module/i.test(error.message); // each browser has its own words
+  throw isLost ? new LostPage(error.message, { cause: error }) : error;
+}
+
 /** Whether a failure is only that somebody left the page that was asking. */
 export function isAbort(error) {
   return error?.name === "AbortError";

@@ -7,9 +7,11 @@
 
 import { errorState, errorTitle, missingPage, pageSkeleton } from "../ui/states.js";
 import { fill, h } from "./dom.js";
-import { isAbort } from "./errors.js";
+import { isAbort, LostPage, lostPage } from "./errors.js";
+import { focusAgain, focusStart } from "./focus.js";
 import { routeOf } from "./routes.js";
 import * as session from "./session.js";
+import { beginVisit } from "./visits.js";
 
 const NAME = "Technical debt";
 const progress = h("div", { class: "progress-line", "aria-hidden": "true" });
@@ -18,6 +20,8 @@ let root;
 let frames;
 let slot;
 let current = { path: null, leaving: new AbortController() };
+/** What frames held when they were shown last, by what they are about: it stands there until the fresh answer is in. */
+const framesBefore = new Map();
 
 /**
  * Show the page of the address bar, and from then on every page that somebody goes to.
@@ -30,7 +34,10 @@ export function start(element, known) {
   history.scrollRestoration = "manual";
   addEventListener("popstate", (event) => show({ scroll: event.state?.scroll ?? 0 }));
   document.addEventListener("click", follow);
-  session.onEnd(() => askToSignIn());
+  session.onEnd(() => {
+    framesBefore.clear();
+    askToSignIn();
+  });
   return show();
 }
 
@@ -41,10 +48,9 @@ export function navigate(address, { replace = false } = {}) {
   return show();
 }
 
-/** Load and show the current page again, in place; with `frame` also what is around it. */
-export function reload({ frame = false } = {}) {
-  if (frame) current.path = null;
-  return show({ scroll: scrollY });
+/** Load and show the current page again, in place, and what is around it where that has changed. */
+export function reload() {
+  return show({ scroll: scrollY, isAsked: true });
 }
 
 function follow(event) {
@@ -57,18 +63,22 @@ function follow(event) {
   navigate(link.href);
 }
 
-async function show({ scroll = 0 } = {}) {
+async function show({ scroll = 0, isAsked = false } = {}) {
   const found = routeOf(location.pathname);
   if (found && !found.route.open && !session.isSignedIn()) return askToSignIn();
   const isSamePage = current.path === location.pathname && slot?.isConnected;
+  const isTurned = isSamePage && !isAsked && current.search !== location.search;
+  if (!isTurned) beginVisit({ isNewPage: current.path !== location.pathname });
   const page = visit(found);
   progress.toggleAttribute("data-busy", true);
   try {
-    const module = found ? found.route.page() : Promise.resolve(missingPage);
+    const module = found ? found.route.page().catch(lostPage) : Promise.resolve(missingPage);
+    const frame = frameAround(page, found);
+    const framed = isTurned ? Promise.resolve(frame.before()) : frame.now();
     const data = module.then(({ load }) => load?.(page));
-    data.catch(() => {}); // waited for below, after the frame
-    if (!isSamePage) await showFrame(page, found);
-    await showPage(page, await module, data, { isSamePage, scroll });
+    for (const awaited of [framed, data]) awaited.catch(() => {}); // both are waited for below, one after the other
+    if (!isSamePage) await showFrame(page, frame, framed);
+    await showPage(page, await module, { frame, framed, data, isSamePage, scroll });
   } catch (error) {
     if (page.signal.aborted || isAbort(error)) return;
     report(error);
@@ -81,7 +91,7 @@ async function show({ scroll = 0 } = {}) {
 /** Leave the page before and describe the one to come. */
 function visit(found) {
   current.leaving.abort();
-  current = { path: location.pathname, leaving: new AbortController() };
+  current = { path: location.pathname, search: location.search, leaving: new AbortController() };
   return {
     params: found?.params ?? {},
     query: new URLSearchParams(location.search),
@@ -105,42 +115,61 @@ function setQuery(changes, { replace = false } = {}) {
   return navigate(location.pathname + (text ? `?${text}` : ""), { replace });
 }
 
-async function showFrame(page, found) {
-  const frame = frames[found?.route.frame ?? (session.isSignedIn() ? "app" : "entrance")];
+/** The frame of a route about what the address names (`shell/frames.js`), with what it held before and holds now. */
+function frameAround(page, found) {
+  const name = found?.route.frame ?? (session.isSignedIn() ? "app" : "entrance");
+  const subject = [name, page.params.organizationId, page.params.repositoryId].join(" ");
+  return {
+    ...frames[name],
+    before: () => framesBefore.get(subject),
+    keep: (holds) => framesBefore.set(subject, holds),
+    now: async () => (await frames[name].load(page)) ?? {},
+  };
+}
+
+async function showFrame(page, frame, framed) {
   slot = h("div", { class: "page" });
+  page.frame = frame.before() ?? (await held(page, frame, framed));
+  fill(slot, pageSkeleton());
+  drawFrame(page, frame);
+}
+
+/** What the frame holds now. A refusal is drawn around the page, which tells of it. */
+async function held(page, frame, framed) {
   try {
-    page.frame = (await frame.load(page)) ?? {};
+    const fresh = await framed;
+    if (page.signal.aborted) throw new DOMException("The page was left", "AbortError");
+    return fresh;
   } catch (error) {
-    if (page.signal.aborted) throw error;
-    fill(root, await frame.whenRefused(error, page, slot));
+    if (!page.signal.aborted) fill(root, await frame.whenRefused(error, page, slot));
     throw error;
   }
-  if (page.signal.aborted) throw new DOMException("The page was left", "AbortError");
-  fill(slot, pageSkeleton());
+}
+
+function drawFrame(page, frame) {
+  frame.keep(page.frame);
   fill(root, frame.view(page.frame, page, slot));
 }
 
-async function showPage(page, module, loading, { isSamePage, scroll }) {
-  if (isSamePage) page.frame = shownFrame;
-  shownFrame = page.frame;
+async function showPage(page, module, { frame, framed, data: loading, isSamePage, scroll }) {
   slot.closest("[aria-busy]")?.setAttribute("aria-busy", "true");
+  page.frame = await held(page, frame, framed);
   const data = await loading;
   if (page.signal.aborted) return;
-  const focused = isSamePage ? document.activeElement?.id : "";
+  const focused = document.activeElement;
+  if (JSON.stringify(page.frame) !== JSON.stringify(frame.before())) drawFrame(page, frame);
   fill(slot, module.view(data, page));
   slot.closest("[aria-busy]")?.setAttribute("aria-busy", "false");
   entitle(titleOf(module, data, page), page);
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
-  if (!isSamePage) focusStart();
+  if (isSamePage) focusAgain(document.getElementById(focused?.id) ?? focused);
+  else focusStart();
   scrollTo({ top: scroll, behavior: "instant" });
 }
-
-let shownFrame = {};
 
 /** Show a refusal where the page would be. The next try builds the frame too, which may be what was refused. */
 function tell(error, page) {
   current.path = null;
-  fill(slot?.isConnected ? slot : root, errorState(error, reload));
+  fill(slot?.isConnected ? slot : root, errorState(error, error instanceof LostPage ? () => location.reload() : reload));
   slot?.closest("[aria-busy]")?.setAttribute("aria-busy", "false");
   entitle(errorTitle(error), page);
   focusStart();
@@ -148,10 +177,6 @@ function tell(error, page) {
 
 function entitle(title, { frame }) {
   document.title = [title, subjectOf(frame), NAME].filter(Boolean).join(" · ");
-}
-
-function focusStart() {
-  document.querySelector("[data-page-start]")?.focus({ preventScroll: true });
 }
 
 function titleOf(module, data, page) {
@@ -172,5 +197,5 @@ function askToSignIn() {
 
 function report(error) {
   // A refusal is part of the design; anything else is a mistake of ours that the console should show.
-  if (error.status === undefined) console.error(error);
+  if (error.sentence === undefined) console.error(error);
 }

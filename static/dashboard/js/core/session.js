@@ -15,6 +15,7 @@ const listeners = new Set();
 
 let accessToken = "";
 let renewal = null;
+let askAgain = async () => false;
 
 /** Whether this tab holds an access token. */
 export function isSignedIn() {
@@ -29,6 +30,14 @@ export function token() {
 /** Call `listener()` whenever the session ends, here or in another tab. */
 export function onEnd(listener) {
   listeners.add(listener);
+}
+
+/**
+ * What to do when a session has run out or was ended by the server while somebody is on a page: `ask()` may sign in again
+ * and tells whether it did. The page stays meanwhile, with what they have typed into it.
+ */
+export function onExpiry(ask) {
+  askAgain = ask;
 }
 
 /** Sign in with address and password. */
@@ -58,9 +67,11 @@ export async function restore() {
  * @returns {Promise<boolean>} false when the session is over
  */
 export function renew() {
-  renewal ??= inTurn(renewNow).finally(() => {
-    renewal = null;
-  });
+  renewal ??= inTurn(renewNow)
+    .then((isRenewed) => isRenewed || comeBack()) // not in turn: other tabs need not wait for a person
+    .finally(() => {
+      renewal = null;
+    });
   return renewal;
 }
 
@@ -79,13 +90,31 @@ otherTabs.addEventListener("message", () => end());
 async function renewNow() {
   try {
     // keepalive: the new cookie must arrive even if the page is left meanwhile, as the old one is used up.
-    begin(await exchange("POST", "/auth/refresh", { body: { refreshCookie: true }, keepalive: true }));
+    const answer = await exchange("POST", "/auth/refresh", { body: { refreshCookie: true }, keepalive: true });
+    if (isSignedIn() && personOf(answer) !== personOf({ accessToken })) return beginAnew();
+    begin(answer);
     return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
-    end();
     return false;
   }
+}
+
+async function comeBack() {
+  if (isSignedIn() && (await askAgain())) return true;
+  end();
+  return false;
+}
+
+/** Somebody else has signed in in another tab: what waits to be sent here was not meant to be sent by them. */
+function beginAnew() {
+  location.reload();
+  return new Promise(() => {});
+}
+
+function personOf(answer) {
+  const claims = answer.accessToken.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
+  return JSON.parse(atob(claims)).sub;
 }
 
 function inTurn(action) {

@@ -8,7 +8,7 @@ const BASE = "/v1";
  * Send a request and read its answer.
  * @param {string} method
  * @param {string} path below the API's base, such as `/auth/me`
- * @param {{query?: object, body?: object, token?: string, signal?: AbortSignal, keepalive?: boolean}} [options]
+ * @param {{query?: object, body?: object, version?: string, token?: string, signal?: AbortSignal, keepalive?: boolean}} [options]
  * @returns {Promise<any>} the JSON of the answer, or null where it has none
  * @throws {ApiError}
  */
@@ -18,13 +18,14 @@ export async function exchange(method, path, options = {}) {
 }
 
 /** The answer itself, for what is not JSON. Throws ApiError like `exchange`. */
-export async function send(method, path, { query, body, token, signal, keepalive } = {}) {
+export async function send(method, path, { query, body, version, token, signal, keepalive } = {}) {
   const response = await reached(`${BASE}${path}${queryText(query)}`, {
     method,
     signal,
     keepalive,
     headers: {
       ...(body ? { "Content-Type": "application/json" } : {}),
+      ...(version ? { "If-Match": version } : {}),
       ...(token ? { Authorization: `Bearer ${token}` } : {}),
     },
     body: body ? JSON.stringify(body) : undefined,

@@ -16,6 +16,7 @@ const SAID = {
   "repository.disconnected": ({ subject }) => `disconnected ${subject}`,
   "repository.scanned_by_staff": ({ subject }) => `had ${subject} scanned, as staff`,
   "policy.changed": ({ subject }) => `changed the policy of ${subject}`,
+  "policy.undone": ({ subject }) => `took back the last change of the policy of ${subject}`,
   "policy.pack_applied": ({ subject, details }) => `applied ${details.pack ?? "a rule pack"} to ${subject}`,
   "subscription.cancelled": ({ subject }) => `cancelled the plan ${words(subject)}`,
   "subscription.reactivated": ({ subject }) => `kept the plan ${words(subject)}`,

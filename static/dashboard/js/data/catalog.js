@@ -1,14 +1,32 @@
-/** What every page asks for: the person, their organizations, their repositories. Asked once, then remembered. */
+/**
+ * What every page asks for: the person, their organizations, their repositories. Remembered for one visit to a page, so
+ * that all parts of it say the same; roles and scores change by other people's hands and by themselves.
+ */
 
 import * as api from "../core/api.js";
 import * as session from "../core/session.js";
+import { onVisit } from "../core/visits.js";
 
+const ME = "/auth/me";
 const remembered = new Map();
+let person = null;
 
-session.onEnd(() => remembered.clear());
+session.onEnd(() => {
+  remembered.clear();
+  person = null;
+});
+onVisit(() => {
+  for (const path of remembered.keys()) if (path !== ME) remembered.delete(path);
+});
 
-/** The signed-in person: `{id, email, name, provider, ...}`. */
-export const me = () => once("/auth/me");
+/** The signed-in person, remembered until the session ends: `{id, email, name, provider, ...}`. */
+export async function me() {
+  person = await once(ME);
+  return person;
+}
+
+/** That person without asking; null before the first answer. */
+export const knownPerson = () => person;
 
 /** Organizations with the person's role in each. */
 export const organizations = () => once("/orgs");
@@ -23,11 +41,6 @@ export const repository = (id) => once(`/api/repos/${encodeURIComponent(id)}`);
 export async function organization(id) {
   const [detail, all] = await Promise.all([once(`/orgs/${encodeURIComponent(id)}`), organizations()]);
   return { ...detail, role: all.find((one) => one.id === id)?.role };
-}
-
-/** Forget what was remembered, after a change: all of it, or the paths that begin with `prefix`. */
-export function forget(prefix = "") {
-  for (const path of remembered.keys()) if (path.startsWith(prefix)) remembered.delete(path);
 }
 
 function once(path) {

@@ -4,6 +4,16 @@ import * as api from "../core/api.js";
 
 export const WRITABLE = ["stack", "architecture", "layers", "gates", "exceptions", "data_volumes"];
 
+/** The policy of a repository and its version: `{data, version}`. */
+export function read(repositoryId, signal) {
+  return api.read(pathOf(repositoryId), { signal });
+}
+
+/** Let this policy judge. ApiError 412 when it was changed since `version` was read; without one it is replaced anyway. */
+export function save(repositoryId, policy, version) {
+  return api.put(pathOf(repositoryId), policy, { version });
+}
+
 /** What of a policy that was read may be written: a deep copy. */
 export function writable(policy) {
   return structuredClone(Object.fromEntries(WRITABLE.map((name) => [name, policy[name]])));
@@ -32,10 +42,12 @@ function withGates(present, added) {
 
 /** What the last scan would have found under this policy; persists nothing. */
 export function preview(repositoryId, policy) {
-  return api.post(`/api/repos/${repositoryId}/policy/preview`, policy);
+  return api.post(`${pathOf(repositoryId)}/preview`, policy);
 }
+
+const pathOf = (repositoryId) => `/api/repos/${repositoryId}/policy`;
 
 /** Take back the last change of the policy. */
 export function undo(repositoryId) {
-  return api.post(`/api/repos/${repositoryId}/policy/undo`);
+  return api.post(`${pathOf(repositoryId)}/undo`);
 }

@@ -2,7 +2,6 @@
 
 import * as api from "../core/api.js";
 import { navigate } from "../core/router.js";
-import { forget } from "../data/catalog.js";
 import { isAtLeast } from "../data/roles.js";
 import { chosenOrganization } from "../data/chosen.js";
 import { button, linkButton } from "../ui/button.js";
@@ -44,7 +43,6 @@ function nameIn(address) {
 async function connect(values) {
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const made = await api.post("/api/repos", given);
-  forget();
   await navigate(`/repos/${made.id}`);
 }
 

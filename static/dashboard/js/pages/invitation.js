@@ -3,7 +3,7 @@
 import * as api from "../core/api.js";
 import { navigate } from "../core/router.js";
 import { logOut } from "../core/session.js";
-import { forget, me } from "../data/catalog.js";
+import { me } from "../data/catalog.js";
 import { chooseOrganization } from "../data/chosen.js";
 import { button } from "../ui/button.js";
 import { card } from "../ui/card.js";
@@ -33,7 +33,6 @@ export function view(user, page) {
 
 async function accept(token) {
   const { orgId, orgName, role } = await api.post(`/orgs/invitations/${encodeURIComponent(token)}/accept`);
-  forget();
   chooseOrganization(orgId);
   toast(`Welcome to ${orgName}. Your role: ${role}.`, "good");
   await navigate("/", { replace: true });

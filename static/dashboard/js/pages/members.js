@@ -3,7 +3,7 @@
 import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { ago, count, date, initials, time } from "../core/format.js";
-import { forget, organization as read } from "../data/catalog.js";
+import { organization as read } from "../data/catalog.js";
 import { isAtLeast } from "../data/roles.js";
 import { badge } from "../ui/badge.js";
 import { button } from "../ui/button.js";
@@ -37,7 +37,7 @@ export function view({ members, usage, invitations }, page) {
   const mayChange = isAtLeast("admin", organization.role);
   const taken = members.length + (invitations?.length ?? 0);
   const isFull = usage.members.limit >= 0 && taken >= usage.members.limit;
-  const invite = button("Invite somebody", { kind: "primary", icon: "plus", onClick: () => void askForAddress(page) });
+  const invite = button("Invite somebody", { kind: "primary", icon: "plus", id: "invite", onClick: () => void askForAddress(page) });
   return [
     pageHead({ title: "Members", text: room(members, usage), actions: mayChange && !isFull ? [invite] : [] }),
     mayChange && isFull && fullNote(organization),
@@ -103,7 +103,6 @@ async function changeRole(member, choice, page) {
 function removeButton(member, page) {
   const remove = async () => {
     await api.del(`/orgs/${page.params.organizationId}/members/${member.userId}`);
-    forget("/orgs");
     await page.reload();
     toast(`${member.name} has been removed`, "good");
   };

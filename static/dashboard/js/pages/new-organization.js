@@ -2,7 +2,6 @@
 
 import * as api from "../core/api.js";
 import { navigate } from "../core/router.js";
-import { forget } from "../data/catalog.js";
 import { chooseOrganization } from "../data/chosen.js";
 import { button, linkButton } from "../ui/button.js";
 import { card, pageHead } from "../ui/card.js";
@@ -29,7 +28,6 @@ export function view() {
 
 async function create({ name, slug }) {
   const made = await api.post("/orgs", slug ? { name, slug } : { name });
-  forget();
   chooseOrganization(made.id);
   await navigate("/connect");
 }

@@ -4,7 +4,6 @@ import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { date } from "../core/format.js";
 import { navigate } from "../core/router.js";
-import { forget } from "../data/catalog.js";
 import { isAtLeast } from "../data/roles.js";
 import { button } from "../ui/button.js";
 import { card, pageHead } from "../ui/card.js";
@@ -35,8 +34,7 @@ function nameOf(members, userId) {
 function nameCard(organization, page) {
   const save = async ({ name, slug }) => {
     await api.put(`/orgs/${organization.id}`, { name, slug });
-    forget("/orgs");
-    await page.reload({ frame: true });
+    await page.reload();
     toast("Saved", "good");
   };
   return card(
@@ -61,7 +59,6 @@ function readOnlyCard({ name, slug }) {
 function leaveCard(organization) {
   const leave = async () => {
     await api.post(`/orgs/${organization.id}/leave`);
-    forget();
     await navigate("/");
     toast(`You have left ${organization.name}`, "good");
   };
@@ -102,7 +99,6 @@ function askForHeir(organization, others, page) {
         onSubmit: async ({ newOwnerId }) => {
           await api.post(`/orgs/${organization.id}/transfer-ownership`, { newOwnerId });
           close();
-          forget("/orgs");
           await navigate(`/orgs/${organization.id}/members`);
           toast(`${nameOf(others, newOwnerId)} owns ${organization.name} now`, "good");
         },
@@ -126,7 +122,6 @@ function askToDelete(organization) {
         onSubmit: async () => {
           await api.del(`/orgs/${organization.id}`);
           close();
-          forget();
           await navigate("/");
           toast(`${organization.name} is deleted`, "good");
         },

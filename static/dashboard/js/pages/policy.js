@@ -4,7 +4,7 @@ import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { ago, time } from "../core/format.js";
 import { repository } from "../data/catalog.js";
-import { undo } from "../data/policy.js";
+import { read, undo } from "../data/policy.js";
 import { isAtLeast } from "../data/roles.js";
 import { badge } from "../ui/badge.js";
 import { button } from "../ui/button.js";
@@ -25,22 +25,22 @@ export const title = "Policy";
 
 export async function load({ params, signal }) {
   const { organizationId } = await repository(params.repositoryId);
-  const [policy, members, feature] = await Promise.all([
-    api.get(`/api/repos/${params.repositoryId}/policy`, { signal }),
+  const [{ data: policy, version }, members, feature] = await Promise.all([
+    read(params.repositoryId, signal),
     api.get(`/orgs/${organizationId}/members`, { signal }),
     api.get(`/plans/org/${organizationId}/can-use/policyEditor`, { signal }),
   ]);
-  return { policy, isInPlan: feature.allowed, changedBy: members.find(({ userId }) => userId === policy.updatedBy)?.name };
+  return { policy, version, isInPlan: feature.allowed, changedBy: members.find(({ userId }) => userId === policy.updatedBy)?.name };
 }
 
-export function view({ policy, isInPlan, changedBy }, page) {
+export function view({ policy, version, isInPlan, changedBy }, page) {
   const isAdmin = isAtLeast("admin", page.frame.organization.role);
   const maySave = isInPlan && isAdmin;
   return [
     head(policy, changedBy, maySave, page),
     !isInPlan && planLacks("The present plan does not include the policy editor. You can try changes and see their effect.", page.frame.organization),
     isInPlan && !isAdmin && note("", icon("lock"), "Only admins and the owner can save a policy. You can try changes and see their effect."),
-    editor(policy, page, maySave),
+    editor({ policy, version, maySave }, page),
   ];
 }
 
@@ -60,7 +60,7 @@ function head(policy, changedBy, maySave, page) {
 function undoButton(page) {
   const act = async () => {
     await undo(page.params.repositoryId);
-    await page.reload({ frame: true });
+    await page.reload();
     toast("The policy before is in force again", "good");
   };
   const text = "The policy before the last change judges again. Undoing once more takes that back.";

@@ -4,7 +4,7 @@ import { healthRing } from "../charts/ring.js";
 import { sparkline } from "../charts/sparkline.js";
 import { h } from "../core/dom.js";
 import { ago, count, number, time } from "../core/format.js";
-import { forget, repositories } from "../data/catalog.js";
+import { repositories } from "../data/catalog.js";
 import { isAtLeast } from "../data/roles.js";
 import { PLATFORMS } from "../data/words.js";
 import { change, riskBadge } from "../ui/badge.js";
@@ -17,7 +17,6 @@ import { table } from "../ui/table.js";
 export const title = "Repositories";
 
 export function load() {
-  forget("/api/repos"); // scores change by themselves: the list is always fresh
   return repositories();
 }
 

@@ -4,7 +4,6 @@ import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { date } from "../core/format.js";
 import { navigate } from "../core/router.js";
-import { forget } from "../data/catalog.js";
 import { isAtLeast } from "../data/roles.js";
 import { PLATFORMS } from "../data/words.js";
 import { button } from "../ui/button.js";
@@ -43,7 +42,6 @@ function badgeCard({ fullName }) {
 function disconnectCard(repository) {
   const disconnect = async () => {
     await api.del(`/api/repos/${repository.id}`);
-    forget();
     toast(`${repository.fullName} is disconnected`, "good");
     await navigate("/");
   };

@@ -2,7 +2,6 @@
 
 import { h } from "../core/dom.js";
 import { ago, count, duration, time } from "../core/format.js";
-import { forget } from "../data/catalog.js";
 import { pageOf } from "../data/pages.js";
 import { isActive } from "../data/runs.js";
 import { RUN_KINDS } from "../data/words.js";
@@ -28,11 +27,7 @@ export function view(list, page) {
 }
 
 function progressOf(run, page) {
-  const onEnd = () => {
-    forget("/api/repos");
-    page.reload();
-  };
-  return runProgress(run, { signal: page.signal, onEnd });
+  return runProgress(run, { signal: page.signal, onEnd: () => page.reload() });
 }
 
 function tableOf(runs) {

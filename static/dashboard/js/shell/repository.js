@@ -46,7 +46,7 @@ function head(one) {
     "header",
     { class: "page-head" },
     h("div", { class: "page-head-text" }, h("h1", { class: "clip" }, one.fullName), h("div", { class: "row" }, state)),
-    h("div", { class: "page-actions" }, button("Scan now", { icon: "refresh", onClick: () => scan(one) })),
+    h("div", { class: "page-actions" }, button("Scan now", { icon: "refresh", id: "scan-now", onClick: () => scan(one) })),
   );
 }
 

@@ -1,5 +1,6 @@
 import { h } from "../core/dom.js";
 import { isAbort } from "../core/errors.js";
+import { focusAgain } from "../core/focus.js";
 import { icon } from "./icons.js";
 import { toast } from "./toast.js";
 
@@ -20,9 +21,10 @@ export function linkButton(label, href, { kind, size, icon: name } = {}) {
   return h("a", { class: "button", href, data: { kind, size } }, name && icon(name, 16), label);
 }
 
-/** Run an action with an element disabled and marked as busy. */
+/** Run an action with an element disabled and marked as busy. A disabled element loses the keyboard: it gets it back. */
 export async function whileBusy(element, action) {
   if (element.disabled) return;
+  const hadFocus = document.activeElement === element;
   element.disabled = true;
   element.setAttribute("aria-busy", "true");
   try {
@@ -33,5 +35,6 @@ export async function whileBusy(element, action) {
   } finally {
     element.disabled = false;
     element.removeAttribute("aria-busy");
+    if (hadFocus) focusAgain(element);
   }
 }

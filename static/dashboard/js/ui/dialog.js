@@ -1,16 +1,24 @@
 import { fill, freshId, h } from "../core/dom.js";
+import { focusAgain } from "../core/focus.js";
+import { onVisit } from "../core/visits.js";
 import { button } from "./button.js";
 import { note } from "./card.js";
 import { icon } from "./icons.js";
 
+onVisit(({ isNewPage }) => {
+  if (isNewPage) for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+});
+
 /**
  * A modal dialog. A button that opens one does so with `onClick: () => void openDialog(...)`: its action is over then,
- * and the focus comes back to it. `content(close)` makes what stands under its heading. It leaves with Escape, or by `close`.
+ * and the focus comes back to it. `content(close)` makes what stands under its heading. It leaves with Escape, by `close`,
+ * or with the page that it stands on.
  * @returns {Promise<any>} what `close(value)` was given; undefined when it was dismissed
  */
 export function openDialog({ title, text, content }) {
   return new Promise((resolve) => {
     const id = freshId("dialog");
+    const opener = document.activeElement;
     const close = (value) => {
       dialog.returned = value;
       dialog.close();
@@ -19,6 +27,7 @@ export function openDialog({ title, text, content }) {
     const dialog = h("dialog", { class: "dialog", "aria-labelledby": id }, h("div", { class: "dialog-body" }, head, content(close)));
     dialog.addEventListener("close", () => {
       dialog.remove();
+      focusAgain(opener);
       resolve(dialog.returned);
     });
     document.body.append(dialog);

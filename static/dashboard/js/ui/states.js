@@ -24,11 +24,20 @@ export function state({ icon: name, title, text, tone, actions = [], level = "h2
 export function errorState(error, retry) {
   if (isOfPlan(error)) return planState(error);
   const [name, title, tone] = sortOf(error);
-  const text = error.sentence ?? "The page could not be shown.";
-  const again = button("Try again", { icon: "refresh", onClick: retry });
   const home = linkButton("All repositories", "/");
-  const actions = [403, 404].includes(error.status) ? [home] : [again, home];
+  const actions = [403, 404].includes(error.status) ? [home] : [wayOn(error, retry), home];
+  const text = textOf(error);
   return h("div", { class: "card", role: "alert" }, state({ icon: name, title, text, tone, actions, level: "h1" }));
+}
+
+/** The same request would be refused again where the address itself is at fault. */
+function wayOn({ status }, retry) {
+  return status === 400 ? linkButton("Show the page without it", location.pathname) : button("Try again", { icon: "refresh", onClick: retry });
+}
+
+function textOf({ status, field, message, sentence }) {
+  if (status === 400 && field) return `“${field}” in the address ${message.slice(field.length + 2)}.`;
+  return sentence ?? "The page could not be shown.";
 }
 
 /** The heading of a refusal, for the title of the window. */
@@ -50,6 +59,7 @@ function planState({ message }) {
 const NOT_IN_PLAN = "Not part of your plan";
 
 const SORTS = {
+  400: ["search", "The address is not right", ""],
   0: ["alert", "No connection", "critical"],
   403: ["lock", "This is not open to you", "accent"],
   404: ["search", "Not found", ""],

@@ -3,7 +3,6 @@
 import * as api from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { reload } from "../../core/router.js";
-import { forget } from "../../data/catalog.js";
 import { isActive } from "../../data/runs.js";
 import { button } from "../../ui/button.js";
 import { card } from "../../ui/card.js";
@@ -28,7 +27,6 @@ export function rescan(run, page) {
 function showResults(run) {
   if (run.status === "succeeded") toast("The scan is done", "good");
   else toast(`The scan ended: ${run.error ?? run.status}`, "critical");
-  forget("/api/repos");
   reload();
 }
 

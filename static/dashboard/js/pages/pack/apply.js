@@ -3,7 +3,6 @@
 import * as api from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { navigate } from "../../core/router.js";
-import { forget } from "../../data/catalog.js";
 import { preview, withPack, writable } from "../../data/policy.js";
 import { button } from "../../ui/button.js";
 import { openDialog } from "../../ui/dialog.js";
@@ -33,7 +32,6 @@ function choice(pack, repositories, close) {
     onSubmit: async ({ repositoryId }) => {
       await api.post(`/api/repos/${repositoryId}/apply-pack`, { packName: pack.name });
       close();
-      forget("/api/repos");
       await navigate(`/repos/${repositoryId}/policy`);
       toast(`${pack.title} is applied`, "good");
     },

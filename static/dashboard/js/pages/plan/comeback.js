@@ -2,7 +2,6 @@
 
 import * as api from "../../core/api.js";
 import { isLive } from "../../data/plans.js";
-import { forget } from "../../data/catalog.js";
 import { note } from "../../ui/card.js";
 import { icon } from "../../ui/icons.js";
 
@@ -28,8 +27,7 @@ async function watch(page) {
     await api.pause(BETWEEN_LOOKS_MS, page.signal);
     const path = `/billing/subscription/${page.params.organizationId}`;
     if (!isLive(await api.get(path, { signal: page.signal }))) continue;
-    forget("/orgs");
-    await page.reload({ frame: true });
+    await page.reload();
     return;
   }
 }

@@ -3,7 +3,6 @@
 import * as api from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { ago, count, date, money } from "../../core/format.js";
-import { forget } from "../../data/catalog.js";
 import { isLive, PAYMENT_PROVIDERS, SUBSCRIPTION_STATES } from "../../data/plans.js";
 import { dotted } from "../../ui/badge.js";
 import { button } from "../../ui/button.js";
@@ -97,6 +96,5 @@ function cancelButton({ planName, currentPeriodEnd }, orgId, page) {
 
 /** Show the page as it is after a change of the plan. */
 export function changed(page) {
-  forget("/orgs");
-  return page.reload({ frame: true });
+  return page.reload();
 }

@@ -11,7 +11,8 @@ import { icon } from "../../ui/icons.js";
  */
 export function rows(entries, { row, fresh, add, noun, isOrdered, look, onChange }) {
   const list = h("div", { class: "policy-rows" });
-  const element = h("div", { class: "stack stack-tight" }, list, h("div", null, button(add, { size: "s", icon: "plus", onClick: () => append() })));
+  const adding = button(add, { size: "s", icon: "plus", onClick: () => append() });
+  const element = h("div", { class: "stack stack-tight" }, list, h("div", null, adding));
 
   function draw() {
     fill(list, entries.map((entry, index) => h("div", { class: `policy-row ${look}` }, row(entry, index), acts(index))));
@@ -24,7 +25,7 @@ export function rows(entries, { row, fresh, add, noun, isOrdered, look, onChange
   }
 
   function acts(index) {
-    const move = (by, name, label) => iconButton(name, `${label} ${noun} ${index + 1}`, () => swap(index, index + by));
+    const move = (by, name, label) => iconButton(name, `${label} ${noun} ${index + 1}`, () => swap(index, index + by, label));
     return h(
       "div",
       { class: "policy-acts" },
@@ -34,14 +35,21 @@ export function rows(entries, { row, fresh, add, noun, isOrdered, look, onChange
     );
   }
 
-  function swap(one, other) {
+  function swap(one, other, label) {
     [entries[one], entries[other]] = [entries[other], entries[one]];
     after();
+    (buttonOf(other, label) ?? buttonOf(other, "Move")).focus();
   }
 
   function remove(index) {
     entries.splice(index, 1);
     after();
+    (buttonOf(Math.min(index, entries.length - 1), "Remove") ?? adding).focus();
+  }
+
+  /** The keyboard goes on at the row that it was about: each change draws all rows anew. */
+  function buttonOf(index, label) {
+    return list.children[index]?.querySelector(`.policy-acts [aria-label^="${label}"]`);
   }
 
   function after() {

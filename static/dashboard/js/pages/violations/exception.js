@@ -3,14 +3,13 @@
 import * as api from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { count } from "../../core/format.js";
-import { forget } from "../../data/catalog.js";
+import { read, save, writable } from "../../data/policy.js";
 import { button } from "../../ui/button.js";
 import { openDialog } from "../../ui/dialog.js";
 import { field, form, select, textArea } from "../../ui/form.js";
 import { toast } from "../../ui/toast.js";
 
 const DEFAULT_DAYS = 90;
-const WRITABLE = ["stack", "architecture", "layers", "gates", "exceptions", "data_volumes"];
 
 /** Open the dialog for a violation. Afterwards the page shows what is still open. */
 export async function askForException(violation, page) {
@@ -20,7 +19,6 @@ export async function askForException(violation, page) {
     content: (close) => exceptionForm(violation, page, close),
   });
   if (!made) return;
-  forget("/api/repos");
   toast("The exception is in the policy", "good");
   await page.reload();
 }
@@ -47,10 +45,9 @@ function exceptionForm(violation, page, close) {
 }
 
 async function addToPolicy(exception, page) {
-  const path = `/api/repos/${page.params.repositoryId}/policy`;
-  const policy = await api.get(path);
-  const body = Object.fromEntries(WRITABLE.map((name) => [name, policy[name]]));
-  await api.put(path, { ...body, exceptions: [...body.exceptions, exception] });
+  const { data, version } = await read(page.params.repositoryId);
+  const policy = writable(data);
+  await save(page.params.repositoryId, { ...policy, exceptions: [...policy.exceptions, exception] }, version);
 }
 
 async function showEffect(place, exception, page) {
