@@ -578,3 +578,9 @@ def test_a_column_that_is_named_after_a_key_of_others(column, size, found):
         ),
     }
     assert [str(each.confidence) for each in findings_of(RULE, files, {"scans": size})] == found
+
+
+@pytest.mark.parametrize(("table", "found"), [("alarm", 1), ("alarm_kinds", 0)])
+def test_alarms_grow_and_their_kinds_do_not(table, found):
+    source = f"def f(cursor):\n    cursor.execute('SELECT id, level FROM {table}')\n    return cursor.fetchall()\n"
+    assert len(findings_of(RULE, {"mast/watch.py": source})) == found
