@@ -244,10 +244,14 @@ def _by_another(calls: list[Node], lock: str, file: SourceFile, start: int) -> I
         return
     for each in met:
         if not _answers_from_memory(each.node, start, file):
-            name, held = short(file.callee(each.node).rpartition("/")[2]), short(lock)
-            message = f"`{name}` {each.words or '{}'} while `{held}` is held: all others wait for it"
-            data = {"called": each.called, "lock": str(start)} if each.called else None
+            name, waits = short(file.callee(each.node).rpartition("/")[2]), _all_wait(lock)
+            data = {"name": name, "called": each.called, "lock": str(start)} if each.called else None
+            message = waits if each.called else f"`{name}` {each.words} {waits}"
             yield file.mark(RULE.id, each.node, message, confidence="low", data=data)
+
+
+def _all_wait(lock: str) -> str:
+    return f"while `{short(lock)}` is held: all others wait for it"
 
 
 def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
@@ -269,9 +273,7 @@ def _what_it_does(call: Node, lock: str, owner: str, file: SourceFile) -> str:
 def _mark(call: Node, words: str, lock: str, file: SourceFile, start: int) -> Mark:
     """Certain enough where another one takes the lock for memory only, and the answer is not what all wait for. A lock
     that is seen to guard nothing but slow work makes that work take turns."""
-    message = (
-        f"`{short(file.callee(call).rpartition('/')[2])}` {words} while `{short(lock)}` is held: all others wait for it"
-    )
+    message = f"`{short(file.callee(call).rpartition('/')[2])}` {words} {_all_wait(lock)}"
     is_guess = words != _AWAITED
     if words == SLEEPS or (words == FILES and leaves_files_to_another(lock, file)):
         return file.mark(RULE.id, call, message, confidence="low")
@@ -328,7 +330,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     if "called" in mark.data:
         words = first_of_the_lock(mark, place, codebase)
-        return place.finding(mark, message=mark.message.format(words)) if words else None
+        return place.finding(mark, message=f"`{mark.data['name']}` {words} {mark.message}") if words else None
     if "reads" in mark.data and KEEPS_FILES.search("/".join(PurePosixPath(place.path).parts[-2:])):
         return None
     return place.finding(mark)
