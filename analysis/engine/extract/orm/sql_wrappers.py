@@ -10,6 +10,7 @@ from analysis.engine.extract.orm.sql_rows import MEASURES
 from analysis.engine.extract.orm.steps import assigned_to, steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
+from analysis.engine.readers.reading import node_at
 
 _CALL_TYPES = frozenset({"call", "call_expression", "method_invocation"})
 _CALLS = re.compile(  # on what is called like a database, with a statement as its first text or a constant
@@ -40,7 +41,7 @@ def read(file: SourceFile) -> None:
 
 def _call_at(start: int, file: SourceFile) -> Node | None:
     """The call whose name begins at a byte."""
-    node: Node | None = file.tree.root_node.descendant_for_byte_range(start, start + 1)
+    node: Node | None = node_at(start, file.tree.root_node)
     while node is not None and node.type not in _CALL_TYPES:
         node = node.parent
     return node
