@@ -34,8 +34,7 @@ def judge_local_change(
     on_progress("evaluating", 0, 1)
     judged = ChangeJudge().judge(change, facts, policy=in_force.policy, history=history, today=today)
     notes = (*change.notes, *in_force.notes, *judged.after.notes)
-    files = change.after.with_facts(facts)
-    return Scan(judged.after, in_force.policy, change.head_sha, files, history, notes), judged
+    return Scan(judged.after, in_force.policy, change.head_sha, notes), judged
 
 
 def judge_state(scan: Scan) -> Verdict:

@@ -11,7 +11,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from analysis.engine.decoding import decode_all
+from analysis.engine.decoding import EncodedFacts
 from analysis.engine.evaluate import evaluate
 from analysis.engine.facts import FileFacts
 from analysis.engine.history import History
@@ -53,8 +53,6 @@ class Scan:
     report: Report
     policy: Policy
     commit_sha: str
-    files: Mapping[str, FileFacts]
-    history: History
     notes: tuple[str, ...]
 
 
@@ -106,7 +104,7 @@ def scan_commit(
         notes.append("The clone is shallow: churn and hotspots know only part of the history.")
     on_progress("evaluating", 0, 1)
     report = evaluate(files=files, history=history, policy=in_force.policy, today=today)
-    return Scan(report, in_force.policy, sha, files, history, (*notes, *report.notes))
+    return Scan(report, in_force.policy, sha, (*notes, *report.notes))
 
 
 def scan_folder(
@@ -120,7 +118,7 @@ def scan_folder(
     in_force = given(policy) or policy_of_file(own, files)
     on_progress("evaluating", 0, 1)
     report = evaluate(files=files, history=History.empty(), policy=in_force.policy, today=today)
-    return Scan(report, in_force.policy, "", files, History.empty(), (*in_force.notes, *report.notes))
+    return Scan(report, in_force.policy, "", (*in_force.notes, *report.notes))
 
 
 def given(policy: Policy | None) -> PolicyInForce | None:
@@ -160,11 +158,11 @@ def facts_of(
 ) -> dict[FactsKey, FileFacts]:
     """Facts of all blobs of these trees, each parsed once."""
     todo = list({(item.blob, item.reading): item for tree in trees for item in tree.to_parse}.values())
-    found = {}
-    for done, (item, data) in enumerate(parse_blobs(open_reader, todo, workers=workers), start=1):
-        found[item.blob, item.reading] = data
-        on_progress("parsing", done, len(todo))
-    return dict(decode_all(found.items()))
+    found: EncodedFacts[FactsKey] = EncodedFacts()
+    for item, data in parse_blobs(open_reader, todo, workers=workers):
+        found.add((item.blob, item.reading), data)
+        on_progress("parsing", len(found), len(todo))
+    return found.decoded()
 
 
 def policy_at(

@@ -308,6 +308,6 @@ def encode(facts: FileFacts) -> bytes:
     return _encoder.encode(facts)
 
 
-def decode(data: bytes) -> FileFacts:
+def decode(data: bytes | memoryview) -> FileFacts:
     """Facts from msgpack; msgspec.ValidationError when the bytes are of another shape."""
     return _decoder.decode(data)

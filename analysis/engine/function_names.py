@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from sys import intern
 
 from analysis.engine.facts import FileFacts
 from analysis.engine.graph.paths import folder_of
@@ -34,7 +35,7 @@ class FunctionNames:
             names = self._names[path] = {}
             for index, function in enumerate(self._files[path].functions):
                 if index:
-                    names.setdefault(function.name.rpartition(".")[2], []).append(index)
+                    names.setdefault(intern(function.name.rpartition(".")[2]), []).append(index)
         return names
 
     def neighbours(self, path: str, name: str) -> Iterator[tuple[str, int]]:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from analysis.engine.attributes import own_paths
 from analysis.engine.codebase import is_measured
-from analysis.engine.decoding import decode_all
+from analysis.engine.decoding import EncodedFacts, decode_all
 from analysis.engine.facts import FileFacts
 from analysis.engine.version import facts_version
 from analysis.git.blobs import BlobReader
@@ -40,14 +40,16 @@ def collect_facts(
     Other machines may help to parse for a `scan`.
     """
     wanted = {(item.blob, item.reading): item for item in todo}
-    # As bytes until all are there: while parsers are at work, memory is short.
-    found = {key: data for key, data in _stored_data(wanted) if data != missing_facts(key[1])}
-    known = frozenset(found)
+    found: EncodedFacts[FactsKey] = EncodedFacts()  # decoded they take more, and parsers at work need room
+    for key, data in _stored_data(wanted):
+        if data != missing_facts(key[1]):
+            found.add(key, data)
+    known = found.keys()
     missing = [item for key, item in wanted.items() if key not in known]
     for key, data in _parse_missing(missing, git_dir, workers, scan):
-        found[key] = data
+        found.add(key, data)
         on_progress(len(found), len(wanted))
-    return dict(decode_all(found.items())), known
+    return found.decoded(), known
 
 
 def count_known(tree: SourceTree, facts: Mapping[FactsKey, FileFacts], known: Collection[FactsKey]) -> int:

@@ -1,6 +1,6 @@
 """Facts of many files are those of each, and take less memory."""
 
-from analysis.engine.decoding import decode_all
+from analysis.engine.decoding import EncodedFacts, decode_all
 from analysis.engine.extract import extract
 from analysis.engine.facts import decode, encode
 from analysis.engine.languages import reading_of
@@ -39,6 +39,15 @@ ENCODED = {path: encode(extract(content, reading_of(path))) for path, content in
 
 def test_a_file_among_many_says_what_it_says_alone():
     assert dict(decode_all(ENCODED.items())) == {path: decode(data) for path, data in ENCODED.items()}
+
+
+def test_what_waits_in_one_block_is_what_was_put_there():
+    waiting = EncodedFacts[str]()
+    for path, data in ENCODED.items():
+        waiting.add(path, data)
+
+    assert waiting.keys() == ENCODED.keys()
+    assert waiting.decoded() == {path: decode(data) for path, data in ENCODED.items()}
 
 
 def test_what_two_files_say_alike_is_one_object():

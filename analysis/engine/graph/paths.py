@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from sys import intern
 
 
 def folder_of(path: str) -> str:
     """`a/b/c.py` stands in `a/b`; a file at the root stands in the empty folder."""
-    return path.rpartition("/")[0]
+    return intern(path.rpartition("/")[0])
 
 
 def joined(folder: str, name: str) -> str:

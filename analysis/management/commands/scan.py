@@ -77,6 +77,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal), returncode=FAILED) from refusal
         finally:
             gc.enable()
+            gc.collect()  # what judging knew lies in circles, and printing needs room
         _print(scanned, verdict, gate, options, seconds=time.monotonic() - started)
         if options["gate"] and verdict and verdict.result == "fail":
             sys.exit(BLOCKED)
