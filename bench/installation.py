@@ -325,11 +325,12 @@ class _Maker:
         self.repositories = sorted(made, key=lambda one: one.connected_at)
         _copy(
             Repository,
-            "id created_at updated_at organization_id full_name platform clone_url default_branch external_id "
-            "installation_id came_by_installation health_score total_violations production_risk last_scan_at",
+            "id created_at updated_at organization_id full_name platform clone_url default_branch "
+            "is_branch_chosen external_id installation_id came_by_installation health_score total_violations "
+            "production_risk last_scan_at",
             (
                 (one.id, one.connected_at, self.now, one.organization, one.name, "codehost1",
-                 f"https://example.org/{one.name}.git", "main", str(number), str(number % 90), True, 70,
+                 f"https://example.org/{one.name}.git", "main", False, str(number), str(number % 90), True, 70,
                  round(one.violations * OPEN_SHARE), "MEDIUM", self.now)
                 for number, one in enumerate(self.repositories)
             ),
