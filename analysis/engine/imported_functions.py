@@ -111,11 +111,7 @@ class ImportedFunctions:
 
     def _defined(self, path: str) -> frozenset[str]:
         """Python: the functions and classes of a module."""
-        known = self._exported.get(path)
-        if known is None:
-            classes = (each.name for each in self._files[path].classes)
-            known = self._exported[path] = frozenset([*self._files[path].exports, *classes])
-        return known
+        return self._exports(path).union(each.name for each in self._files[path].classes)
 
     def _exports(self, path: str) -> frozenset[str]:
         known = self._exported.get(path)

@@ -1,6 +1,5 @@
 """What a policy says about tables and layers that the repository does not have, and the names that it may use."""
 
-import time
 from datetime import date
 
 import pytest
@@ -51,17 +50,6 @@ def test_a_size_that_no_table_takes_is_told():
         "data_volumes: no table or model was found for `shop_task0`, `shop_task1`, `shop_task2`, `shop_task3`, "
         "`shop_task4` and 1 more; nothing is judged by that size",
     )
-
-
-def test_as_many_sizes_as_a_policy_may_have_are_looked_up_in_a_moment():
-    model = "\n\nclass Model%d(models.Model):\n    name = models.TextField()\n"
-    sources = {"shop/models.py": "from django.db import models\n" + "".join(model % each for each in range(400))}
-    started = time.process_time()
-    told = report(sources, data_volumes={f"table_{each}": Volume.XL for each in range(5000)}).notes
-    took = time.process_time() - started
-
-    assert len(told) == 1
-    assert took < 3  # of the processor; comparing each size with each model takes ten
 
 
 def test_where_no_table_is_known_at_all_nothing_is_said():
