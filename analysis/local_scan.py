@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,6 +25,7 @@ from analysis.git.history import read_history
 from analysis.git.limits import GitLimits
 from analysis.git.local import open_local
 from analysis.git.naming import decode_path
+from analysis.git.temporary import temporary_folder
 from analysis.git.tree import list_tree, resolve
 from analysis.parsing import BlobToParse, OpenReader, parse_blobs
 from analysis.source_tree import (
@@ -64,8 +64,8 @@ def open_repository(address: str, limits: GitLimits) -> Iterator[Path | None]:
     """
     is_there = os.path.exists(address)  # noqa: PTH110 - pathlib's raises where a name is too long
     if not is_there and _is_remote(address):
-        with tempfile.TemporaryDirectory(prefix="debt-scan-") as folder:
-            clone = Path(folder) / "clone.git"
+        with temporary_folder("debt-scan-") as folder:
+            clone = folder / "clone.git"
             mirror(address, clone, branch=None, limits=limits, deadline=time.monotonic() + CLONE_SECONDS)
             yield clone
         return

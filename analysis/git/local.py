@@ -1,13 +1,13 @@
 """A repository on this machine, opened for reading without its configuration."""
 
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from analysis.git.errors import NotARepository
 from analysis.git.folder import CONFIG, CONFIG_SHA256
+from analysis.git.temporary import temporary_folder
 
 
 @contextmanager
@@ -22,8 +22,7 @@ def open_local(path: Path) -> Iterator[Path]:
     shared = _common_directory(own)
     if not (shared / "objects").is_dir() or not (shared / "refs").is_dir():
         raise NotARepository
-    with tempfile.TemporaryDirectory(prefix="debt-git-") as view_name:
-        view = Path(view_name)
+    with temporary_folder("debt-git-") as view:
         for name in ("objects", "refs", "packed-refs", "shallow"):
             if (shared / name).exists():
                 (view / name).symlink_to((shared / name).resolve())
