@@ -6,7 +6,7 @@ not raise the risk that caused them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from heapq import nlargest
 from types import MappingProxyType
@@ -109,8 +109,10 @@ class Evaluator:
         extras = self._extras(states)
         for path, state in states.items():
             self._judge_first(judge, path, state, extras.get(path, ()))
-        self.codebase.hotspots = {path: state.hotspot for path, state in self._measured() if state.hotspot}
+        hotspots = {path: state.hotspot for path, state in self._measured() if state.hotspot}
+        self.codebase.hotspots = hotspots
         self._judge_late(judge)
+        self._count_late(hotspots)
 
     @property
     def worst_risks(self) -> list[int]:
@@ -214,6 +216,13 @@ class Evaluator:
                 self.totals.add(state.verdict.tally, -1)
                 self.totals.add(verdict.tally)
                 state.verdict = verdict
+
+    def _count_late(self, hotspots: dict[str, Hotspot]) -> None:
+        """The findings about a hotspot are among its violations, though they came after its risk."""
+        for path, hotspot in hotspots.items():
+            total = self.states[path].verdict.tally.total
+            if hotspot.violation_count != total:
+                hotspots[path] = replace(hotspot, violation_count=total)
 
     def _verdict(
         self, judge: FileJudge, path: str, state: FileState, raw: Iterable[Finding], *, in_hotspot: bool = False

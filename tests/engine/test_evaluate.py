@@ -347,6 +347,14 @@ class TestHotspots:
         files = {"app/a.py": source(function(cyclomatic=180))}
         assert only(judged(files, rule, history=touched("app/a.py", 14))).message == "risk 62"
 
+    def test_count_every_open_finding_of_the_file(self):
+        def check(codebase, policy):
+            yield from (Finding("risk-x", path, 1, "a hotspot") for path in codebase.hotspots)
+
+        files = {"app/a.py": source(function(cyclomatic=180))}
+        report = judged(files, a_rule(check=check, AFTER_HOTSPOTS=True), history=touched("app/a.py", 14))
+        assert report.hotspots[0].violation_count == len(report.findings)
+
     def test_ties_go_to_more_violations_then_to_the_path(self):
         seen = [mark(severity="info", confidence="low")]
         files = {"c.py": source(function(cyclomatic=50)), "b.py": source(function(cyclomatic=50)),
