@@ -76,6 +76,7 @@ def report_of(evaluator: Evaluator) -> Report:
         origins=evaluator.origins,
         rule_categories={rule.id: rule.category for rule in evaluator.book.rules.values()},
         policy=evaluator.policy,
+        models=codebase.models,
         layer_violations=_layer_violations(codebase, evaluator.policy),
         day=codebase.today,
         history=codebase.history,

@@ -12,6 +12,7 @@ from analysis.engine.history import History
 from analysis.engine.metrics.coupling import COUPLING_DAYS, Coupling, coupling_of
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category, Finding
+from analysis.engine.models import ModelIndex
 from analysis.engine.policy import Policy
 from analysis.engine.scoring import ProductionRisk
 
@@ -59,6 +60,7 @@ class Report:
     origins: Mapping[str, str] = field(default_factory=dict, repr=False)
     rule_categories: Mapping[str, Category] = field(default_factory=dict, repr=False)
     policy: Policy = field(default_factory=Policy)
+    models: ModelIndex = field(default_factory=lambda: ModelIndex({}), repr=False)
     layer_violations: frozenset[tuple[str, str]] = frozenset()  # imports (source, target) that break the layers
     day: date = date.min
     history: History = field(default_factory=History, repr=False)

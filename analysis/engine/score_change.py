@@ -8,11 +8,13 @@ as a sum, file by file. What caps and rounding do is told as such. In the end hu
 remainder, so the entries add up to the last digit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from analysis.engine.globs import glob
+from analysis.engine.model import Volume
 from analysis.engine.scoring import (
     DEBT_SHARE,
     HOTSPOT_SHARE,
@@ -24,6 +26,7 @@ from analysis.engine.scoring import (
     severity_part,
 )
 from analysis.engine.standing import EXPIRED_AGAIN, SUPPRESSED, Scored, Standing
+from analysis.engine.volumes import Volumes
 
 # Rules that read layers or the style of architecture: when these change, so do their findings.
 READ_LAYERS = frozenset({"arch-layer-violation", "arch-domain-imports-framework", "arch-controller-uses-orm"})
@@ -180,9 +183,8 @@ class _Causes:
         self._new_extractor = before.extractor != after.extractor
         one, other = before.policy, after.policy
         self._layers = any(one.get(name) != other.get(name) for name in ("layers", "architecture"))
-        sizes, new_sizes = one.get("data_volumes", {}), other.get("data_volumes", {})
-        tables = sizes.keys() | new_sizes.keys()
-        self._tables = {name.lower() for name in tables if sizes.get(name) != new_sizes.get(name)}
+        self._volumes = [_volumes_of(policy) for policy in (one, other)]
+        self._models = {**before.models, **after.models}
         exceptions = (one.get("exceptions", []), other.get("exceptions", []))
         self._exceptions = [
             entry for side in exceptions for entry in side if (entry in exceptions[0]) != (entry in exceptions[1])
@@ -215,7 +217,15 @@ class _Causes:
             return True
         if self._layers and known.rule in READ_LAYERS:
             return True
-        return bool(known.table) and known.table.lower() in self._tables
+        return bool(known.table) and self._is_resized(known.table)
+
+    def _is_resized(self, table: str) -> bool:
+        old, new = (volumes.of(table, self._models.get(table, "")) for volumes in self._volumes)
+        return old != new
+
+
+def _volumes_of(policy: Mapping[str, Any]) -> Volumes:
+    return Volumes({name: Volume(size) for name, size in policy.get("data_volumes", {}).items()})
 
 
 def _of_hotspots(before: Standing, after: Standing) -> Iterator[Entry]:

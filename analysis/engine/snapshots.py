@@ -55,6 +55,7 @@ def snapshot_of(report: Report) -> Snapshot:
             lines_of_code=report.lines_of_code,
             production_risk=report.production_risk,
             policy=report.policy,
+            models=report.models,
         ),
     )
 
@@ -122,5 +123,6 @@ def _snapshot(evaluator: Evaluator, day: date) -> Snapshot:
             lines_of_code=evaluator.lines_of_code,
             production_risk=evaluator.production_risk,
             policy=evaluator.policy,
+            models=evaluator.codebase.models,
         ),
     )

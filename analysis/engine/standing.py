@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from analysis.engine.facts import EXTRACTOR_VERSION
 from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Confidence, Finding, Severity
+from analysis.engine.models import ModelIndex
 from analysis.engine.policy import Policy
 from analysis.engine.policy_file import to_mapping
 from analysis.engine.rules import all_rules
@@ -53,6 +54,7 @@ class Standing:
     policy: Mapping[str, Any] = field(default_factory=dict)
     rules: Mapping[str, int] = field(default_factory=dict)
     extractor: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def points_tenths(self) -> int:
@@ -82,6 +84,7 @@ def standing_of(
     lines_of_code: int,
     production_risk: ProductionRisk,
     policy: Policy,
+    models: ModelIndex,
 ) -> Standing:
     """The standing of a judged state."""
     counted = [finding for finding in opened if not finding.in_test]
@@ -96,7 +99,13 @@ def standing_of(
         policy=_scoring_part(policy),
         rules=_rule_versions(),
         extractor=str(EXTRACTOR_VERSION),
+        models=_names_of({scored.table for scored in findings.values()}, models),
     )
+
+
+def _names_of(tables: Iterable[str], models: ModelIndex) -> dict[str, str]:
+    named = {table: models.model_of(table) for table in sorted(tables)}
+    return {table: name for table, name in named.items() if name}
 
 
 def _scored(finding: Finding, *, is_open: bool) -> Scored:

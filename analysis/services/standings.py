@@ -69,6 +69,7 @@ def _document(standing: Standing) -> dict[str, Any]:
         "policy": standing.policy,
         "rules": standing.rules,
         "extractor": standing.extractor,
+        "models": standing.models,
     }
 
 
@@ -77,8 +78,8 @@ def _difference(base: Mapping[str, Any], standing: Standing) -> dict[str, Any]:
     before, now = base["findings"], document["findings"]
     document["findings"] = {print_: scored for print_, scored in now.items() if before.get(print_) != scored}
     document["gone"] = [print_ for print_ in before if print_ not in now]
-    for name in ("policy", "rules"):
-        if document[name] == base[name]:
+    for name in ("policy", "rules", "models"):
+        if document[name] == base.get(name):
             del document[name]
     return document
 
@@ -98,6 +99,7 @@ def _standing(document: Mapping[str, Any], base: Mapping[str, Any], made: dict[s
         policy=document.get("policy", base.get("policy")),
         rules=document.get("rules", base.get("rules")),
         extractor=document["extractor"],
+        models=document.get("models", base.get("models", {})),
     )
 
 

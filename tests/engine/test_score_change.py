@@ -128,6 +128,20 @@ class TestTheCause:
         assert causes(with_finding(WARNING), with_finding(HUSHED, policy=exception)) == {Cause.POLICY_CHANGE}
         assert causes(with_finding(None), with_finding(WARNING, policy=layers)) == {Cause.FINDING_ADDED}
 
+    @pytest.mark.parametrize("name", ["Order", "order", "public.shop_order"])
+    def test_is_the_policy_by_whatever_name_it_declares_the_table(self, name):
+        on_orders = WARNING._replace(table="shop_order", volume="XL")
+        before = with_finding(None)
+        after = with_finding(on_orders, policy={"data_volumes": {name: "XL"}}, models={"shop_order": "Order"})
+        assert causes(before, after) == causes(after, before) == {Cause.POLICY_CHANGE}
+
+    def test_is_not_the_policy_where_the_table_keeps_its_size(self):
+        on_orders = WARNING._replace(table="orders")
+        before = with_finding(None, policy={"data_volumes": {"Orders": "XL"}})
+        assert causes(before, with_finding(on_orders, policy={"data_volumes": {"orders": "XL"}})) == {
+            Cause.FINDING_ADDED
+        }
+
     def test_is_the_engine_where_the_rule_is_new_or_changed(self):
         after = with_finding(WARNING, rules={"perf-x": 2})
         assert causes(with_finding(None, rules={"perf-x": 1}), after) == {Cause.ENGINE_UPGRADE}

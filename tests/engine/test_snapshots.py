@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.engine.facts import Entry, Import, Suppression
+from analysis.engine.facts import Entry, Import, Model, Suppression
 from analysis.engine.history import History
 from analysis.engine.model import Category, Finding, Severity, Volume
 from analysis.engine.policy import Exemption, Policy
@@ -87,6 +87,13 @@ class TestDailySnapshots:
             assert debt_score(standing.points_tenths, standing.lines_of_code) == pytest.approx(
                 snapshot.debt_score, abs=0.01
             )
+
+    def test_know_the_model_of_each_table_with_a_finding(self):
+        def check(codebase, policy):
+            yield Finding("risk-x", "shop/models.py", 1, "m", table="shop_order")
+
+        files = {"shop/models.py": source(models=(Model("django", "Order", "", 3), Model("django", "Line", "", 9)))}
+        assert snapshot_of(judged(files, a_rule(check=check))).standing.models == {"shop_order": "Order"}
 
     def test_ask_only_for_blobs_that_are_new(self):
         asked = []
