@@ -120,7 +120,7 @@ def _exemption(value: Any, path: str, known_rules: Collection[str]) -> Exemption
     fields = _object(value, path, ("rule", "file", "expires", "reason"), required=True)
     rule = _text(fields["rule"], f"{path}.rule", filled=True)
     if known_rules and rule not in known_rules:
-        raise PolicyInvalid(f"{path}.rule", f"there is no rule {rule!r}; the rule ids are listed with the rule packs")
+        raise PolicyInvalid(f"{path}.rule", f"there is no rule {rule!r}; a violation names its rule as ruleId")
     return Exemption(
         rule=rule,
         file=_glob(fields["file"], f"{path}.file"),
