@@ -21,6 +21,7 @@ from environ import Env
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 LARGEST = 2**31 - 1
+READ: set[str] = set()  # the names that were asked for so far, whether they are set or not
 
 
 def read_dotenv(path: Path) -> None:
@@ -31,6 +32,7 @@ def read_dotenv(path: Path) -> None:
 
 def text(name: str, default: str = "") -> str:
     """A string; the content of the file named by `<name>_FILE` without its last line end when the variable is unset."""
+    READ.update((name, f"{name}_FILE"))
     if value := os.environ.get(name):
         return value
     if file := os.environ.get(f"{name}_FILE"):

@@ -19,6 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
 from tests.operations.services import CHECKOUT
@@ -218,3 +219,28 @@ def _certificate(folder: Path) -> Path:
     file = folder / "certificate.pem"
     file.write_bytes(secret + made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
     return file
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("CARDPAY_WEBHOOK_SECERT", "Did you mean CARDPAY_WEBHOOK_SECRET?"),
+        ("TRUSTED_PROXY_COUNTS", "Did you mean TRUSTED_PROXY_COUNT?"),
+        ("CODEHOST2_SOMETHING_ELSE", "docs/operations.md lists the variables."),
+    ],
+)
+def test_a_misspelt_variable_is_warned_of_without_what_it_holds(
+    monkeypatch: pytest.MonkeyPatch, written: str, meant: str
+) -> None:
+    monkeypatch.setenv(written, "hunter2")
+
+    (warning,) = (each for each in run_checks() if each.id == "config.W001")
+
+    assert (warning.msg, warning.hint) == (f"The variable {written} is set, and nothing reads it", meant)
+
+
+@pytest.mark.parametrize("name", ["API_URL", "REDIS_PORT", "POSTGRES_PASSWORD", "SECRET_KEY_FILE", "PATH"])
+def test_variables_of_ours_and_of_others_are_no_misspelt_ones(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "hunter2")
+
+    assert not [each for each in run_checks() if each.id == "config.W001"]
