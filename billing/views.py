@@ -31,7 +31,7 @@ from billing.serializers import (
 )
 from billing.services import changes, checkout
 from config.api.pagination import limit_of
-from config.api.schema import describe, query
+from config.api.schema import count, describe
 from organizations import entitlements
 from organizations.access import organization_for
 from organizations.models import Organization, Role
@@ -278,7 +278,7 @@ class InvoiceViewSet(ViewSet):
         description="The newest first.",
         response=InvoiceSerializer(many=True),
         example=[examples.INVOICE],
-        parameters=[query("limit", int, "How many, 1 to 100; more is taken as 100.", default=10)],
+        parameters=[count("limit", "How many, 1 to 100; more is taken as 100.", default=10)],
         errors={400: "limit: must be a whole number of at least 1", 403: NEEDS_ADMIN, 404: UNKNOWN},
     )
     def list(self, request: SignedInRequest, organization_id: str) -> Response:

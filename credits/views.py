@@ -9,7 +9,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import SignedInRequest
 from config.api.conditional import answer_of_version
 from config.api.pagination import limit_of, offset_of
-from config.api.schema import describe, query
+from config.api.schema import count, describe, query
 from credits import selectors
 from credits.serializers import (
     CreditBalanceSerializer,
@@ -21,7 +21,7 @@ from organizations.access import organization_for
 
 UNKNOWN = "There is no such organization among yours"
 BAD_MONTH = "month: must be a month such as 2026-11"
-MONTH = query("month", str, "A calendar month in UTC, YYYY-MM.")
+MONTH = query("month", {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$"}, "A calendar month in UTC, YYYY-MM.")
 TRANSACTION = {
     "id": "01997f22-6c8d-7e9f-9a01-3d4e5f6a7b8c",
     "type": "consumption",
@@ -53,8 +53,8 @@ class CreditViewSet(ViewSet):
         response=CreditTransactionsSerializer,
         example={"transactions": [TRANSACTION], "total": 1},
         parameters=[
-            query("limit", int, "How many, 1 to 100; more is taken as 100.", default=20),
-            query("offset", int, "How many of the newest to leave out.", default=0),
+            count("limit", "How many, 1 to 100; more is taken as 100.", default=20),
+            count("offset", "How many of the newest to leave out.", default=0, least=0),
             MONTH,
         ],
         errors={400: BAD_MONTH, 404: UNKNOWN},

@@ -11,7 +11,7 @@ from analysis.selectors.score_history import score_change
 from analysis.serializers_scores import ScoreHistoryQuerySerializer, ScoreHistorySerializer
 from config.api.conditional import answer_of_version
 from config.api.pagination import limit_of
-from config.api.schema import describe, query
+from config.api.schema import count, describe, query
 
 ENTRIES = 50
 
@@ -32,7 +32,7 @@ class ScoreHistoryViewSet(ViewSet):
                 "from", about="A day (YYYY-MM-DD); its snapshot or the last one before. Default: the one before `to`."
             ),
             query("to", about="A day (YYYY-MM-DD); its snapshot or the last one before. Default: the last one."),
-            query("limit", int, "Entries that are listed, 1 to 100.", default=ENTRIES),
+            count("limit", "Entries that are listed, 1 to 100.", default=ENTRIES),
         ],
         example=examples.SCORE_HISTORY,
         errors={400: "from: must not be after to", 404: access.UnknownRepository.message},

@@ -17,7 +17,7 @@ from analysis.selectors.sources import CloneGone, source_around
 from analysis.serializers import SourceLinesSerializer, ViolationQuerySerializer, ViolationSerializer
 from config.api.conditional import answer_of_version, etag_of, unless_held
 from config.api.pagination import whole_number
-from config.api.schema import describe, query
+from config.api.schema import count, describe, query
 
 DEFAULT_CONTEXT, MOST_CONTEXT = 8, 50  # lines on each side
 CSV, SARIF = "text/csv", "application/sarif+json"
@@ -53,7 +53,7 @@ class ViolationViewSet(ViewSet):
         "that are no UTF-8 and characters that would deceive the reader are replaced; lines are cut at 500 characters.",
         response=SourceLinesSerializer,
         parameters=[
-            query("context", int, f"Lines on each side, at most {MOST_CONTEXT}.", default=DEFAULT_CONTEXT),
+            count("context", f"Lines on each side, at most {MOST_CONTEXT}.", default=DEFAULT_CONTEXT, least=0),
         ],
         example=examples.SOURCE_LINES,
         errors={400: "context: must be a whole number of at least 0", **UNKNOWN, 409: CloneGone.message},

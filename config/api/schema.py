@@ -153,14 +153,19 @@ def operation_name(summary: str) -> str:
     return "_".join(word for word in words if word not in ("a", "an", "the"))
 
 
-def query(name: str, kind: type = str, about: str = "", **options: Any) -> OpenApiParameter:
+def query(name: str, kind: type | dict[str, Any] = str, about: str = "", **options: Any) -> OpenApiParameter:
     """A query parameter; `options` are those of OpenApiParameter (`enum`, `default`, `required`)."""
     return OpenApiParameter(name, kind, OpenApiParameter.QUERY, description=about, **options)
 
 
+def count(name: str, about: str, *, default: int, least: int = 1) -> OpenApiParameter:
+    """A whole number in the query, `least` or more."""
+    return query(name, {"type": "integer", "minimum": least}, about, default=default)
+
+
 PAGE = [
-    query("page", int, "Which page, from 1.", default=1),
-    query("perPage", int, "Rows per page, 1 to 100; more is taken as 100.", default=20),
+    count("page", "Which page, from 1.", default=1),
+    count("perPage", "Rows per page, 1 to 100; more is taken as 100.", default=20),
 ]
 
 

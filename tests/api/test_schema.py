@@ -127,6 +127,14 @@ def test_each_parameter_is_described(operations):
     assert not [(name, one["name"]) for name, one in parameters if not one.get("description")]
 
 
+def test_each_whole_number_says_how_small_it_may_be(operations):
+    parameters = [(name, one) for name, operation in operations.items() for one in operation.get("parameters", [])]
+    numbers = [(name, one) for name, one in parameters if one["schema"].get("type") == "integer"]
+
+    assert len(numbers) > 10
+    assert not [(name, one["name"]) for name, one in numbers if "minimum" not in one["schema"]]
+
+
 def test_what_is_asked_for_by_page_is_answered_as_a_page(operations):
     answers = {
         name: operation["responses"]["200"]["content"]["application/json"]["schema"]
