@@ -228,7 +228,7 @@ class NoticeSerializer(PlainSerializer):
 class OverviewSerializer(PlainSerializer):
     healthScore = serializers.IntegerField(allow_null=True)
     totalViolations = serializers.IntegerField()
-    debtScoreAvg = serializers.FloatField(allow_null=True)
+    debtScoreAvg = serializers.FloatField(allow_null=True, help_text="The mean of the last 30 days.")
     productionRisk = serializers.ChoiceField(PRODUCTION_RISKS, allow_null=True)
     categoryBreakdown = CategoryCountsSerializer()
     violationsTrend = TrendPointSerializer(many=True)
@@ -287,7 +287,7 @@ class FirstScanSerializer(PlainSerializer):
     )
     healthScore = serializers.IntegerField(source="report.health_score", default=None, allow_null=True)
     totalViolations = serializers.IntegerField(source="report.total_violations", default=None, allow_null=True)
-    debtScoreAvg = serializers.SerializerMethodField()
+    debtScoreAvg = serializers.SerializerMethodField(help_text="The debt score of this one scan.")
     productionRisk = serializers.ChoiceField(
         PRODUCTION_RISKS, source="report.production_risk", default=None, allow_null=True
     )

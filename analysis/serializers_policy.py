@@ -198,7 +198,7 @@ class GraphNodeSerializer(serializers.Serializer):
     violations = serializers.IntegerField()
     complexity = serializers.IntegerField()
     linesOfCode = serializers.IntegerField()
-    isHotspot = serializers.BooleanField()
+    isHotspot = serializers.BooleanField(help_text="Risk score of 60 or more, with three commits or more in 90 days.")
 
 
 class GraphEdgeSerializer(serializers.Serializer):
@@ -239,8 +239,8 @@ class GraphCycleSerializer(serializers.Serializer):
 class GraphStatsSerializer(serializers.Serializer):
     totalNodes = serializers.IntegerField()
     totalEdges = serializers.IntegerField()
-    violationEdges = serializers.IntegerField()
-    circularEdges = serializers.IntegerField()
+    violationEdges = serializers.IntegerField(help_text="Imports that an open finding stands for.")
+    circularEdges = serializers.IntegerField(help_text="Imports in circles that are not deferred.")
     modules = serializers.IntegerField()
     layers = serializers.IntegerField()
 

@@ -275,7 +275,7 @@ class InvoiceViewSet(ViewSet):
 
     @describe(
         "List paid invoices",
-        description="The newest first.",
+        description="The newest first. While the plan is a paid one.",
         response=InvoiceSerializer(many=True),
         example=[examples.INVOICE],
         parameters=[count("limit", "How many, 1 to 100; more is taken as 100.", default=10)],

@@ -25,8 +25,8 @@ class ArchitectureGraphViewSet(ViewSet):
 
     @describe(
         "Read the architecture graph",
-        description="Files, imports, modules, layers and figures of the last scan, without tests. On Pro and above. "
-        "Without nodes before the first scan.",
+        description="Files, imports, modules, layers and figures of the last scan. Test files and the findings in them "
+        "are left out of all of it, generated files are in. On Pro and above. Without nodes before the first scan.",
         response=ArchitectureGraphSerializer,
         example=examples.GRAPH,
         errors={
