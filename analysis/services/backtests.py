@@ -2,8 +2,9 @@
 
 Each is judged as it was merged: the branch just before against the branch just after, by today's churn and day, so that
 two policies differ in nothing but themselves. The walk goes back from the last scanned state, and an evaluator judges
-again only what a change touched. It ends when its time is over; the answer says how many were left, and the next call
-goes on from there. Other gates on the same walk cost nothing.
+again only what a change touched; what went to the branch directly is walked over unjudged. It ends when its time is
+over; the answer says how many were left, and the next call goes on from there. Other gates on the same walk cost
+nothing.
 """
 
 import time
@@ -57,12 +58,13 @@ class CloneGone(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """The branch at one time. `names` are the paths by which the newest state knows renamed files."""
+    """The branch at one time. `names` are the paths by which the newest state knows renamed files; `report` is there
+    where a pull request begins or ends."""
 
     tree: Mapping[str, FactsKey]
     files: Mapping[str, FileFacts]
     names: Mapping[str, str]
-    report: Report
+    report: Report | None
 
 
 @dataclass
@@ -78,6 +80,11 @@ class _Walk:
     @property
     def is_over(self) -> bool:
         return self.position == len(self.changes)
+
+    @property
+    def is_at_pull_request(self) -> bool:
+        """Whether a pull request lies on either side of the state that comes next."""
+        return any(change.is_pull_request for change in self.changes[self.position : self.position + 2])
 
 
 def backtest_policy(
@@ -165,9 +172,13 @@ def _step(
     tree = step_back(after.tree, change)
     files = {path: after.files[path] if after.tree.get(path) == key else facts[key] for path, key in tree.items()}
     names = renamed_back(after.names, change)
-    evaluator.judge(files, state.inputs.history.renamed(names, today), today, aliases=names)
-    before = _Moment(tree, files, names, report_of(evaluator))
+    report = None
+    if walk.is_at_pull_request:  # what was committed directly is walked over, and judged by nobody
+        evaluator.judge(files, state.inputs.history.renamed(names, today), today, aliases=names)
+        report = report_of(evaluator)
+    before = _Moment(tree, files, names, report)
     if change.is_pull_request:
+        assert before.report and after.report  # noqa: S101 - both lie at a pull request
         touched = changed_files(change.changes, {})
         walk.deltas.append((change, compare(before.report, after.report, touched)))
     walk.moment, walk.position = before, walk.position + 1

@@ -101,6 +101,22 @@ class TestBacktest:
 
         assert [(each["prNumber"], each["result"]) for each in told["pullRequests"]] == [(31, "fail")]
 
+    def test_a_pull_request_is_not_blamed_for_what_went_to_the_branch_directly_before_and_after_it(
+        self, as_member: Any, shop: GitRepository, connect: Any, scan_here: Any
+    ) -> None:
+        for number in range(6):
+            pulls = {2: " (#31)", 4: " (#32)"}.get(number, "")
+            text = f"NAMES = ['{number}']\n" if pulls else LOOP
+            shop.commit({f"shop/part{number}.py": text}, on=TODAY, message=f"Part {number}{pulls}")
+        repository = connect(shop)
+        scan_here(repository)
+
+        told = ask(as_member, repository, STRICT)
+
+        assert [(each["prNumber"], each["result"], each["score"]) for each in told["pullRequests"]] == [
+            (32, "pass", 0.0), (31, "pass", 0.0),
+        ]  # fmt: skip
+
     def test_a_renamed_file_brings_nothing(
         self, as_member: Any, merging: GitRepository, connect: Any, scan_here: Any
     ) -> None:
