@@ -69,6 +69,29 @@ def test_long_names_stay_in_their_boxes(visit, enroll, on_plan):
     assert toast["x"] + toast["width"] <= page.viewport_size["width"]
 
 
+def test_a_name_from_right_to_left_is_cut_at_its_end(visit, enroll):
+    samira = enroll("Samira")
+    name = "شركة البرمجيات المحدودة للتجارة العامة"
+    samira.call("POST", "/orgs", name=name, slug="samira")
+
+    page = sign_in(visit("/login"), samira)
+
+    expect(page.locator(".sidebar summary .clip", has_text=name)).to_have_css("direction", "rtl")
+
+
+def test_a_file_that_nobody_changes_is_no_hotspot_of_the_overview(visit, scanned):
+    olga, repository = scanned
+    overview = olga.call("GET", f"/api/repos/{repository}/overview")
+    quiet = {"file": "shop/old.py", "complexity": 90, "churnCount": 0, "violationCount": 9, "riskScore": 20}
+    page = sign_in(visit("/"), olga)
+    changed = overview | {"topHotspots": [quiet]}
+    page.route(f"**/api/repos/{repository}/overview", lambda route: route.fulfill(json=changed))
+
+    page.goto(f"/repos/{repository}")
+
+    expect(page.get_by_text("No file is both complex and often changed.")).to_be_visible()
+
+
 def test_a_long_path_breaks_on_the_page_of_its_violation(visit, scanned):
     olga, repository = scanned
     found = olga.call("GET", f"/api/repos/{repository}/violations")["data"][0]
