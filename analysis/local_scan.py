@@ -14,6 +14,7 @@ from analysis.engine.decoding import EncodedFacts
 from analysis.engine.evaluate import evaluate
 from analysis.engine.facts import FileFacts
 from analysis.engine.history import History
+from analysis.engine.metrics.churn import WINDOW_DAYS
 from analysis.engine.policy import Policy
 from analysis.engine.report import Report
 from analysis.engine.stack import detect_stack
@@ -102,6 +103,8 @@ def scan_commit(
     notes = [*listed.notes, *in_force.notes]
     if is_shallow(git_dir):
         notes.append("The clone is shallow: churn and hotspots know only part of the history.")
+    if quiet := _quiet_since(history, today):
+        notes.append(quiet)
     on_progress("evaluating", 0, 1)
     report = evaluate(files=files, history=history, policy=in_force.policy, today=today)
     return Scan(report, in_force.policy, sha, (*notes, *report.notes))
@@ -119,6 +122,14 @@ def scan_folder(
     on_progress("evaluating", 0, 1)
     report = evaluate(files=files, history=History.empty(), policy=in_force.policy, today=today)
     return Scan(report, in_force.policy, "", (*in_force.notes, *report.notes))
+
+
+def _quiet_since(history: History, today: date) -> str:
+    """A sentence where no commit is recent, so that no file has churn."""
+    if not history.steps or history.as_of(today).steps_of(WINDOW_DAYS):
+        return ""
+    last = date.fromordinal(history.steps[-1].day)
+    return f"No commit in the {WINDOW_DAYS} days up to {today}: no hotspots. --date {last} judges as of the last one."
 
 
 def given(policy: Policy | None) -> PolicyInForce | None:

@@ -34,6 +34,12 @@ def open_local(path: Path) -> Iterator[Path]:
         yield view
 
 
+def work_tree_of(path: Path) -> Path:
+    """The root of the work tree that `path` stands in; itself where there is none."""
+    whole = path.resolve()
+    return next((folder for folder in (whole, *whole.parents) if (folder / ".git").exists()), whole)
+
+
 def _git_directory(path: Path) -> Path:
     """The git directory for a path: itself, its `.git`, or that of a folder above it."""
     for folder in (path, *path.parents):

@@ -1,13 +1,14 @@
 """The report: headline, categories, hotspots, the gravest findings and notes."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from analysis.engine.metrics.hotspots import Hotspot
 from analysis.engine.model import Category, Severity
 from analysis.engine.report import Report
 from analysis.engine.rules import rule_by_id
@@ -33,8 +34,8 @@ def print_report(scan: Scan, console: Console, *, name: str, seconds: float) -> 
         )
         return
     _print_categories(report, console)
-    if report.hotspots and report.hotspots[0].risk_score:
-        _print_hotspots(report, console)
+    if changed := [spot for spot in report.hotspots if spot.risk_score and spot.churn_count]:
+        _print_hotspots(changed[:SHOWN_HOTSPOTS], console)
     _print_findings(report, console)
     _print_notes(scan, console)
 
@@ -79,16 +80,15 @@ def _print_categories(report: Report, console: Console) -> None:
     console.print(table)
 
 
-def _print_hotspots(report: Report, console: Console) -> None:
+def _print_hotspots(hotspots: Sequence[Hotspot], console: Console) -> None:
     table = _table("Hotspots: complex files that change often")
     table.add_column("risk", justify="right", header_style="dim")
     table.add_column("file", header_style="dim", no_wrap=True)
     table.add_column("commits", justify="right", header_style="dim")
     table.add_column("complexity", justify="right", header_style="dim")
-    for spot in report.hotspots[:SHOWN_HOTSPOTS]:
-        if spot.risk_score:
-            path = Text(_tail(spot.file, HOTSPOT_PATH))
-            table.add_row(str(spot.risk_score), path, str(spot.churn_count), str(spot.complexity))
+    for spot in hotspots:
+        path = Text(_tail(spot.file, HOTSPOT_PATH))
+        table.add_row(str(spot.risk_score), path, str(spot.churn_count), str(spot.complexity))
     console.print(table)
     console.print("[dim]risk from 0 to 100, commits of the last 90 days[/dim]")
 

@@ -9,13 +9,12 @@ from analysis.terminal.findings import print_findings
 COLOURS = {"block": "bold red", "warn": "yellow"}
 
 
-def print_verdict(verdict: Verdict, console: Console) -> None:
-    """What a change adds and what the gates say of it."""
+def print_verdict(verdict: Verdict, console: Console, *, of_change: bool) -> None:
+    """What a change adds and what the gates say of it, or what they say of a state as it is."""
     colour = "bold green" if verdict.result == "pass" else "bold red"
-    console.print(
-        f"\nGate [{colour}]{verdict.result}[/{colour}]   {len(verdict.findings)} findings added, "
-        f"{len(verdict.resolved)} resolved, debt {verdict.score:+g} points"
-    )
+    added = f"{len(verdict.findings)} findings added, {len(verdict.resolved)} resolved, debt {verdict.score:+g} points"
+    about = added if of_change else "the state as it is; --base BRANCH judges what a change adds"
+    console.print(f"\nGate [{colour}]{verdict.result}[/{colour}]   {about}")
     for gate in verdict.fired:
         console.print(f"[{COLOURS[gate.action]}]{gate.action}[/] {escape(gate.sentence)}")
     for note in verdict.notes:

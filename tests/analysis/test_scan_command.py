@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -17,7 +18,9 @@ from tests.operations.services import wait_until
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
-def scan(*arguments: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+def scan(
+    *arguments: str, tmp_path: Path, stdout: Any = subprocess.PIPE, **env: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", "scan", *arguments],
         cwd=CHECKOUT,
@@ -26,8 +29,10 @@ def scan(*arguments: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
             "VAR_DIR": str(tmp_path / "var"),
             "DATABASE_URL": "sqlite:////nowhere/at/all",
             "LOG_LEVEL": "ERROR",
+            **env,
         },
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=60,
     )
@@ -98,6 +103,76 @@ def test_the_report_fits_eighty_columns_and_names_the_worst(shop: GitRepository,
     assert "Health" in done.stdout
     assert "shop/client.py:8" in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+class TestHotspotsOfTheReport:
+    def test_are_those_that_changed(self, shop: GitRepository, tmp_path: Path) -> None:
+        assert "Hotspots" in scan(str(shop.folder), "--date", f"{TODAY}", tmp_path=tmp_path).stdout
+
+    def test_none_are_told_of_a_folder_without_a_history(self, tmp_path: Path) -> None:
+        (tmp_path / "plain").mkdir()
+        (tmp_path / "plain" / "client.py").write_text(SHOP["shop/client.py"])
+
+        assert "Hotspots" not in scan(str(tmp_path / "plain"), tmp_path=tmp_path).stdout
+
+    def test_a_quiet_repository_has_none_and_is_told_the_day_of_its_last_commit(
+        self, shop: GitRepository, tmp_path: Path
+    ) -> None:
+        done = scan(str(shop.folder), "--date", f"{TODAY + timedelta(days=200)}", tmp_path=tmp_path)
+
+        assert "Hotspots" not in done.stdout
+        assert f"--date {TODAY - timedelta(days=3)}" in " ".join(done.stdout.split())
+
+
+class TestWhereTheOutputGoes:
+    OUTPUTS: ClassVar = [(), ("--json",), ("--sarif",), ("--explain",)]
+
+    @pytest.mark.parametrize("options", OUTPUTS)
+    def test_a_full_disk_ends_with_a_sentence_and_is_no_verdict(
+        self, options: tuple[str, ...], shop: GitRepository, tmp_path: Path
+    ) -> None:
+        with Path("/dev/full").open("wb") as full:
+            done = scan(str(shop.folder), *options, tmp_path=tmp_path, stdout=full)
+
+        assert done.returncode == 2
+        assert done.stderr == "CommandError: The output cannot be written: No space left on device.\n"
+
+    @pytest.mark.parametrize("options", OUTPUTS)
+    def test_whoever_stops_reading_ends_it_without_a_word(
+        self, options: tuple[str, ...], shop: GitRepository, tmp_path: Path
+    ) -> None:
+        reading, writing = os.pipe()
+        os.close(reading)
+
+        with os.fdopen(writing, "wb") as closed:
+            done = scan(str(shop.folder), *options, tmp_path=tmp_path, stdout=closed)
+
+        assert (done.returncode, done.stderr) == (-signal.SIGPIPE, "")
+
+    def test_a_terminal_of_few_letters_shows_what_it_can(self, shop: GitRepository, tmp_path: Path) -> None:
+        done = scan(str(shop.folder), tmp_path=tmp_path, PYTHONIOENCODING="ascii")
+
+        assert done.returncode == 0, done.stderr
+        assert "risk-http-no-timeout" in done.stdout
+
+
+def test_a_part_of_a_repository_stands_for_the_whole_and_its_name(shop: GitRepository, tmp_path: Path) -> None:
+    done = scan(str(shop.folder / "shop" / "client.py"), tmp_path=tmp_path)
+
+    assert done.stdout.startswith(f"\n{shop.folder.name} at {shop.head[:10]}\n")
+
+
+def test_a_gate_without_a_base_says_that_it_judges_no_change(shop: GitRepository, tmp_path: Path) -> None:
+    done = scan(str(shop.folder), "--gate", tmp_path=tmp_path)
+
+    assert "Gate pass   the state as it is; --base BRANCH judges what a change adds" in done.stdout
+
+
+def test_a_day_that_is_none_ends_with_a_sentence(tmp_path: Path) -> None:
+    done = scan("--date", "yesterday", tmp_path=tmp_path)
+
+    assert done.returncode == 2
+    assert "'yesterday' is no day; write it as YYYY-MM-DD" in done.stderr
 
 
 def test_sarif_lists_the_same_findings(shop: GitRepository, tmp_path: Path) -> None:

@@ -69,6 +69,73 @@ def test_long_names_stay_in_their_boxes(visit, enroll, on_plan):
     assert toast["x"] + toast["width"] <= page.viewport_size["width"]
 
 
+def test_a_name_from_right_to_left_is_cut_at_its_end(visit, enroll):
+    samira = enroll("Samira")
+    name = "شركة البرمجيات المحدودة للتجارة العامة"
+    samira.call("POST", "/orgs", name=name, slug="samira")
+
+    page = sign_in(visit("/login"), samira)
+
+    expect(page.locator(".sidebar summary .clip", has_text=name)).to_have_css("direction", "rtl")
+
+
+def test_a_file_that_nobody_changes_is_no_hotspot_of_the_overview(visit, scanned):
+    olga, repository = scanned
+    overview = olga.call("GET", f"/api/repos/{repository}/overview")
+    quiet = {"file": "shop/old.py", "complexity": 90, "churnCount": 0, "violationCount": 9, "riskScore": 20}
+    page = sign_in(visit("/"), olga)
+    changed = overview | {"topHotspots": [quiet]}
+    page.route(f"**/api/repos/{repository}/overview", lambda route: route.fulfill(json=changed))
+
+    page.goto(f"/repos/{repository}")
+
+    expect(page.get_by_text("No file is both complex and often changed.")).to_be_visible()
+
+
+def test_a_long_path_breaks_on_the_page_of_its_violation(visit, scanned):
+    olga, repository = scanned
+    found = olga.call("GET", f"/api/repos/{repository}/violations")["data"][0]
+    page = sign_in(visit("/"), olga)
+    long = found | {"file": f"{'shop/' * 4}{'unbounded_' * 8}.py"}
+    page.route(f"**/v1/api/repos/{repository}/violations/{found['id']}", lambda route: route.fulfill(json=long))
+
+    page.goto(f"/repos/{repository}/violations/{found['id']}")
+    page.set_viewport_size(NARROW)
+
+    expect(page.get_by_text(f"{long['file']}:{long['line']}")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_a_plan_that_was_given_is_not_said_to_be_too_small_for_credits(visit, scanned):
+    olga, _ = scanned
+    organization = olga.call("GET", "/orgs")[0]["id"]
+    page = sign_in(visit("/"), olga)
+
+    page.goto(f"/orgs/{organization}/credits")
+
+    expect(page.get_by_role("heading", name="No credits yet")).to_be_visible()
+    expect(page.get_by_role("link", name="See the plans")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("deferred", "said"), [(True, "no"), (False, "in a cycle")])
+def test_a_cycle_that_closes_only_inside_functions_is_none(visit, scanned, deferred, said):
+    olga, repository = scanned
+    graph = olga.call("GET", f"/api/repos/{repository}/architecture-graph")
+    files = ["back/a.py", "front/b.py"]
+    node = graph["nodes"][0]
+    graph["nodes"] = [node | {"id": file, "label": file[-4:], "module": file[:-5]} for file in files]
+    graph["modules"] = [{"name": file[:-5], "path": file[:-5], "nodeCount": 1, "violations": 0} for file in files]
+    there = {"source": files[0], "target": files[1], "type": "import", "isViolation": False, "message": None}
+    graph["edges"] = [there, there | {"source": files[1], "target": files[0]}]
+    graph["cycles"] = [{"files": files, "modules": ["back", "front"], "edges": 2, "deferred": deferred, "cut": []}]
+    page = sign_in(visit("/"), olga)
+    page.route("**/architecture-graph", lambda route: route.fulfill(json=graph))
+
+    page.goto(f"/repos/{repository}/architecture")
+
+    expect(page.get_by_role("row", name="front").get_by_role("cell", name=said, exact=True)).to_be_visible()
+
+
 def test_an_address_that_is_not_utf8_is_not_found(visit, enroll):
     page = visit("/login")
     sign_in(page, enroll("Petra"))

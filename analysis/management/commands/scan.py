@@ -1,10 +1,15 @@
 """`manage.py scan PATH`: the engine with no server, no account and no database."""
 
+import argparse
 import difflib
 import gc
+import io
+import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from types import FrameType
@@ -24,6 +29,7 @@ from analysis.engine.rulebook import explain
 from analysis.engine.rules import all_rules
 from analysis.exports.scans import sarif_of_scan
 from analysis.git.errors import GitError
+from analysis.git.local import work_tree_of
 from analysis.local_change import judge_local_change, judge_state
 from analysis.local_scan import Scan, open_repository, scan_commit, scan_folder
 from analysis.services.git_limits import git_limits
@@ -31,7 +37,9 @@ from analysis.shapes import gate_shape, scan_shape, verdict_shape
 from analysis.terminal import WIDTH, print_report, print_rule, print_rules, print_verdict
 
 BLOCKED, FAILED = 1, 2
-EXIT_STATUSES = f"Exit status: 0 scanned, {BLOCKED} the policy blocks (--gate), {FAILED} nothing could be scanned."
+EXIT_STATUSES = (
+    f"Exit status: 0 scanned, {BLOCKED} the policy blocks (--gate), {FAILED} nothing could be scanned or written."
+)
 
 
 class Command(BaseCommand):
@@ -43,12 +51,13 @@ class Command(BaseCommand):
             "path",
             nargs="?",
             default=".",
-            help="a git repository (its last commit is scanned), a folder, or a clone address (default: this folder)",
+            help="a git repository or part of it (all of its last commit is scanned), a folder without git, or a clone "
+            "address (default: this folder)",
         )
         parser.add_argument("--revision", default="HEAD", help="the branch, tag or commit to scan (default: HEAD)")
         parser.add_argument(
             "--date",
-            type=date.fromisoformat,
+            type=_day,
             help="judge as of this day (YYYY-MM-DD): churn, exceptions (default: today)",
         )
         parser.add_argument("--policy", type=Path, help="judge by this policy file instead of the repository's own")
@@ -63,7 +72,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["explain"] is not None:
-            _explain(options["explain"])
+            with _printing():
+                _explain(options["explain"])
             return
         started = time.monotonic()
         for ending in (signal.SIGTERM, signal.SIGHUP):
@@ -78,7 +88,8 @@ class Command(BaseCommand):
         finally:
             gc.enable()
             gc.collect()  # what judging knew lies in circles, and printing needs room
-        _print(scanned, verdict, gate, options, seconds=time.monotonic() - started)
+        with _printing():
+            _print(scanned, verdict, gate, options, seconds=time.monotonic() - started)
         if options["gate"] and verdict and verdict.result == "fail":
             sys.exit(BLOCKED)
 
@@ -114,6 +125,27 @@ class Command(BaseCommand):
         return scanned, verdict, gate_shape(verdict) if verdict else None
 
 
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day; write it as YYYY-MM-DD") from None
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    """Whoever stops reading ends the command as it ends any other; output that cannot be written is no verdict."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that knows no `█` can show the rest
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as problem:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush at the exit
+        raise CommandError(f"The output cannot be written: {problem.strerror}.", returncode=FAILED) from problem
+
+
 def _leave(ending: int, _: FrameType | None) -> NoReturn:
     """End as if by itself: the temporary clone goes with it."""
     sys.exit(128 + ending)
@@ -140,7 +172,7 @@ def _print(
         if not of_change:
             print_report(scanned, console, name=_name_of(options["path"]), seconds=seconds)
         if verdict:
-            print_verdict(verdict, console)
+            print_verdict(verdict, console, of_change=of_change)
 
 
 def _explain(rule_id: str) -> None:
@@ -161,7 +193,7 @@ def _console() -> Console:
 
 
 def _name_of(address: str) -> str:
-    return Path(address).resolve().name if Path(address).exists() else address
+    return work_tree_of(Path(address)).name if Path(address).exists() else address
 
 
 def _progress() -> Progress:

@@ -64,8 +64,8 @@ function figures({ totalNodes, totalEdges, violationEdges, circularEdges, module
     entry(modules, "modules"),
     entry(layers, layers ? "layers" : "layers: name them in the policy"),
     entry(totalEdges, "imports"),
-    entry(violationEdges, "violations", violationEdges ? "critical" : "good"),
-    entry(circularEdges, "in cycles", circularEdges ? "warning" : "good"),
+    entry(violationEdges, "imports in violation", violationEdges ? "critical" : "good"),
+    entry(circularEdges, "imports in cycles", circularEdges ? "warning" : "good"),
   );
 }
 

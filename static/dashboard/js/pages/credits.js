@@ -56,8 +56,11 @@ function balanceCard({ balance, monthlyAllocation, used, resetsAt }, page) {
 function nothingCard(page) {
   const { organization } = page.frame;
   const plans = h("a", { class: "button", data: { kind: "primary" }, href: `/orgs/${organization.id}/plan` }, "See the plans");
-  const text = "The present plan gives no AI credits. Solo and above fill them up each month.";
-  return card({}, state({ icon: "coins", tone: "accent", title: "No credits on this plan", text, actions: [plans] }));
+  const isFree = organization.planId === "free";
+  const text = isFree
+    ? "The present plan gives no AI credits. Solo and above fill them up each month."
+    : "Credits come with a subscription, and this plan was given without one. The operator of this service can give credits too.";
+  return card({}, state({ icon: "coins", tone: "accent", title: isFree ? "No credits on this plan" : "No credits yet", text, actions: isFree ? [plans] : [] }));
 }
 
 function usageCard({ operations, totalUsed, period }) {

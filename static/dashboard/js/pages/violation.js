@@ -16,7 +16,7 @@ export function load({ params, signal }) {
 
 export function view(violation, page) {
   const { message, file, line, severity, category } = violation;
-  const head = h("div", { class: "stack stack-tight" }, h("div", { class: "row" }, severityBadge(severity), badge(CATEGORY_NAMES[category])), h("h2", { class: "finding-message" }, prose(message)), h("p", { class: "mono small faint" }, `${file}:${line}`));
+  const head = h("div", { class: "stack stack-tight" }, h("div", { class: "row" }, severityBadge(severity), badge(CATEGORY_NAMES[category])), h("h2", { class: "finding-message" }, prose(message)), h("p", { class: "mono small faint breakable" }, `${file}:${line}`));
   return [
     h("nav", { class: "crumbs", "aria-label": "Back" }, h("a", { href: `/repos/${page.params.repositoryId}/violations` }, "← All violations")),
     card({}, h("div", { class: "finding-page" }, head, findingDetail(violation, page))),

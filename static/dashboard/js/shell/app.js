@@ -68,9 +68,9 @@ function ofOrganization(page, organization, all) {
 }
 
 function switcher(organization, all) {
-  const face = [h("span", { class: "avatar" }, initials(organization.name)), h("span", { class: "clip" }, organization.name), icon("chevron", 14)];
+  const face = [h("span", { class: "avatar" }, initials(organization.name)), h("span", { class: "clip", dir: "auto" }, organization.name), icon("chevron", 14)];
   const items = all.map((one) =>
-    menuItem([h("span", { class: "avatar" }, initials(one.name)), h("span", { class: "clip" }, one.name), one.id === organization.id && icon("check", 16)], {
+    menuItem([h("span", { class: "avatar" }, initials(one.name)), h("span", { class: "clip", dir: "auto" }, one.name), one.id === organization.id && icon("check", 16)], {
       href: `/orgs/${one.id}/members`,
       onClick: () => chooseOrganization(one.id),
     }),
@@ -80,7 +80,7 @@ function switcher(organization, all) {
 }
 
 function userMenu(user) {
-  const face = [h("span", { class: "avatar", "data-round": true }, initials(user.name)), h("span", { class: "clip" }, user.name)];
+  const face = [h("span", { class: "avatar", "data-round": true }, initials(user.name)), h("span", { class: "clip", dir: "auto" }, user.name)];
   const theme = (value, name, text) =>
     menuItem([icon(name, 16), text, chosenTheme() === value && icon("check", 16)], { onClick: () => chooseTheme(value), current: chosenTheme() === value });
   const items = [

@@ -1,13 +1,12 @@
 /** The graph of the API at two levels: modules, and the files of one module with the modules around it. */
 
-import { componentsOf } from "../../charts/components.js";
-
 const MOST_FILES = 60; // more cannot be read at once
 
-/** The graph with the module of each file at hand, and `isCircular` on the imports that are part of a cycle. */
+/** The graph with the module of each file at hand, and `isCircular` on the imports that are part of a cycle: one that
+ * closes only inside functions counts as little here as in the figures. */
 export function withCycles(graph) {
   const moduleOf = new Map(graph.nodes.map(({ id, module }) => [id, module]));
-  return { ...graph, moduleOf, edges: marked(graph.nodes, graph.edges) };
+  return { ...graph, moduleOf, edges: marked(graph.edges, graph.cycles) };
 }
 
 /** Modules as nodes; all imports from one into another are one edge, circular when one of them is part of a cycle of files. */
@@ -52,10 +51,10 @@ function merged(edges, groupOf) {
   return [...byPair.values()];
 }
 
-function marked(nodes, edges) {
-  const targets = Map.groupBy(edges, ({ source }) => source);
-  const component = componentsOf(nodes.map(({ id }) => id), new Map([...targets].map(([id, list]) => [id, list.map(({ target }) => target)])));
-  return edges.map((edge) => ({ ...edge, isCircular: edge.source !== edge.target && component.get(edge.source) === component.get(edge.target) }));
+function marked(edges, cycles) {
+  const cycleOf = new Map(cycles.filter(({ deferred }) => !deferred).flatMap((cycle) => cycle.files.map((file) => [file, cycle])));
+  const isCircular = ({ source, target }) => source !== target && cycleOf.has(source) && cycleOf.get(source) === cycleOf.get(target);
+  return edges.map((edge) => ({ ...edge, isCircular: isCircular(edge) }));
 }
 
 /** The layer of most files of a module. */

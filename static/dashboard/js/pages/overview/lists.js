@@ -12,7 +12,7 @@ const SHOWN = 6;
 /** Files whose risk is highest: complex and often changed. */
 export function hotspotCard(hotspots, base) {
   const more = h("a", { class: "small", href: `${base}/hotspots` }, "All hotspots");
-  const rows = hotspots.slice(0, SHOWN).map(({ file, riskScore, churnCount, complexity }) => ({
+  const rows = hotspots.filter(({ churnCount }) => churnCount > 0).slice(0, SHOWN).map(({ file, riskScore, churnCount, complexity }) => ({
     name: file.split("/").at(-1),
     note: `${file} · complexity ${complexity} · ${count(churnCount, "change")}`,
     value: riskScore,
