@@ -154,6 +154,17 @@ class TestConnect:
 
         assert as_admin.post("/v1/api/repos", self.body(organization, fullName="ACME/Web")).status_code == 409
 
+    @pytest.mark.parametrize("name", ["../../acme/web", "acme/..", "./web", "acme/../../web", "acme/.../web", "web"])
+    def test_a_name_that_leads_elsewhere_is_400(self, name: str, as_admin: Any, organization: Any) -> None:
+        answer = as_admin.post("/v1/api/repos", self.body(organization, fullName=name))
+
+        assert answer.status_code == 400
+        assert answer.json()["message"] == "fullName: must have the form owner/name"
+
+    @pytest.mark.parametrize("name", ["acme/.github", "a.b/..c", "_/-.git-"])
+    def test_a_name_may_have_dots_in_any_place(self, name: str, as_admin: Any, organization: Any) -> None:
+        assert as_admin.post("/v1/api/repos", self.body(organization, fullName=name)).status_code == 201
+
     @pytest.mark.parametrize(
         "address",
         [
@@ -450,6 +461,12 @@ class TestBadge:
 
         assert answer.status_code == 200
         assert "needs the solo plan" in answer.content.decode()
+
+    def test_a_name_that_no_database_keeps_is_unknown(self, anonymous: Any, scanned: Any) -> None:
+        answer = anonymous.get("/v1/badge/acme%00/shop")
+
+        assert answer.status_code == 404
+        assert "unknown" in answer.content.decode()
 
     def test_a_repository_in_a_group_of_groups_has_one(self, anonymous: Any, scanned: Any) -> None:
         Repository.objects.filter(pk=scanned.pk).update(full_name="acme/web/shop")
