@@ -462,6 +462,22 @@ class TestBadge:
         assert answer.status_code == 200
         assert "needs the solo plan" in answer.content.decode()
 
+    def test_whoever_connects_the_name_later_does_not_speak_for_it(
+        self, anonymous: Any, stranger: Any, scanned: Any
+    ) -> None:
+        rival, yesterday = factories.organization(owner=stranger, plan="solo"), timezone.now() - timedelta(days=1)
+        Repository.objects.filter(pk=scanned.pk).update(last_scan_at=yesterday)
+        Repository.objects.create(
+            organization=rival,
+            full_name=scanned.full_name,
+            platform="git",
+            clone_url="https://rival.example/worse.git",
+            health_score=3,
+            last_scan_at=timezone.now(),
+        )
+
+        assert "71/100" in anonymous.get("/v1/badge/acme/shop").content.decode()
+
     def test_a_name_that_no_database_keeps_is_unknown(self, anonymous: Any, scanned: Any) -> None:
         answer = anonymous.get("/v1/badge/acme%00/shop")
 
