@@ -12,6 +12,7 @@ from redis.retry import Retry
 
 from accounts.models import User
 from analysis.models import Platform, PullRequest, Repository, Run, ScanReport, Snapshot, Violation
+from analysis.services.repositories import LOOKING_UP
 from analysis.shapes import gravest_shape
 from tests import factories
 
@@ -183,6 +184,13 @@ class TestConnect:
         assert answer.status_code == 400
         assert answer.json()["message"].startswith("cloneUrl: ")
         assert not Repository.objects.filter(full_name="acme/web").exists()
+
+    def test_one_slow_look_up_of_a_name_does_not_hold_the_next(self, as_admin: Any, organization: Any) -> None:
+        with LOOKING_UP:
+            answer = as_admin.post("/v1/api/repos", self.body(organization))
+
+        assert answer.status_code == 503
+        assert as_admin.post("/v1/api/repos", self.body(organization)).status_code == 201
 
     def test_a_code_host_that_is_not_set_up_needs_an_address(self, as_admin: Any, organization: Any) -> None:
         answer = as_admin.post("/v1/api/repos", self.body(organization, platform="codehost1", cloneUrl=""))
