@@ -43,12 +43,13 @@ class Badge:
 def badge_of(owner: str, name: str) -> Badge:
     """The badge of `owner/name`: grey below the solo plan and before the first scan, unknown when not connected.
 
-    When several organizations have connected the same repository, one whose plan has badges and that was scanned last
-    speaks for it. One query.
+    When several organizations have connected the same name, the one that did so first of those whose plan has badges
+    speaks for it: a name is quickly typed, and behind it may be any clone address. One query.
     """
-    found = list(
-        Repository.objects.named(f"{owner}/{name}").select_related("organization__plan").order_by("-last_scan_at")
-    )
+    full_name = f"{owner}/{name}"
+    # PostgreSQL refuses a text with NUL, which no name has.
+    known = Repository.objects.none() if "\0" in full_name else Repository.objects.named(full_name)
+    found = list(known.select_related("organization__plan").order_by("pk"))
     if not found:
         return Badge("unknown", GREY, is_known=False)
     entitled = [repository for repository in found if allows(repository.organization, "badge")]

@@ -22,7 +22,7 @@ GATE_RESULTS = ["pass", "fail"]
 class ConnectRepositorySerializer(serializers.Serializer):
     orgId = TextField()
     fullName = serializers.RegexField(
-        r"^[\w.-]+(/[\w.-]+)+$",
+        r"^\.*[\w-][\w.-]*(/\.*[\w-][\w.-]*)+$",  # no part is `.` or `..`: the name stands in addresses of the host
         max_length=200,
         source="full_name",
         error_messages={"invalid": "must have the form owner/name"},

@@ -415,6 +415,8 @@ CODEHOST2_URL = env.address("CODEHOST2_URL")
 CODEHOST2_API_URL = env.address("CODEHOST2_API_URL")
 CODEHOST2_TOKEN = env.text("CODEHOST2_TOKEN")
 CODEHOST2_WEBHOOK_TOKEN = env.text("CODEHOST2_WEBHOOK_TOKEN")
+# The organizations, by id, that the token is lent to; none named: to all.
+CODEHOST2_ORGANIZATIONS = env.words("CODEHOST2_ORGANIZATIONS")
 IDP2_ISSUER = env.address("IDP2_ISSUER")
 IDP2_CLIENT_ID = env.text("IDP2_CLIENT_ID")
 IDP2_CLIENT_SECRET = env.text("IDP2_CLIENT_SECRET")

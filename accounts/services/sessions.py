@@ -43,7 +43,7 @@ def log_in(*, email: str, password: str, address: str | None = None) -> tuple[Us
         raise WrongCredentials
     if not user.check_password(password) or not user.is_active:
         raise WrongCredentials
-    return user, open_session(user=user, provider=SignInProvider.EMAIL, address=address)
+    return user, _open_with_password(user, address)
 
 
 @transaction.atomic
@@ -63,6 +63,16 @@ def open_session(*, user: User, provider: SignInProvider, address: str | None = 
     user.last_login = now
     user.save(update_fields=["last_login"])
     return tokens.pair_of(session, token)
+
+
+@transaction.atomic
+def _open_with_password(user: User, address: str | None) -> tokens.Pair:
+    # Hashing takes a while, longer when many wait: whoever changed the password meanwhile also ended the sessions that
+    # the old one had opened, and must not find a new one of it.
+    unchanged = User.objects.select_for_update(no_key=True).filter(pk=user.pk, password=user.password, is_active=True)
+    if not unchanged.exists():
+        raise WrongCredentials
+    return open_session(user=user, provider=SignInProvider.EMAIL, address=address)
 
 
 def refresh(*, token: str) -> tokens.Pair:

@@ -98,7 +98,10 @@ def _fact(repository: Repository, request: dict[str, Any]) -> PullRequestFact:
     try:
         is_own = request["source_project_id"] == request["target_project_id"]
         hosted = HostedRepository(
-            platform=Platform.CODEHOST2, external_id=str(request["target_project_id"]), full_name=repository.full_name
+            platform=Platform.CODEHOST2,
+            external_id=str(request["target_project_id"]),
+            full_name=repository.full_name,
+            is_private=True,  # the list does not tell
         )
         return PullRequestFact(
             repository=hosted,

@@ -8,6 +8,7 @@ import base64
 import hmac
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import jwt
 from cryptography.fernet import Fernet, InvalidToken
@@ -30,7 +31,14 @@ def is_set_up(repository: Repository) -> bool:
     if repository.platform == Platform.CODEHOST1:
         has_app = settings.CODEHOST1_API_URL and settings.CODEHOST1_APP_ID and settings.CODEHOST1_PRIVATE_KEY
         return bool(has_app and repository.installation_id)
-    return bool(repository.platform == Platform.CODEHOST2 and settings.CODEHOST2_API_URL and settings.CODEHOST2_TOKEN)
+    has_account = settings.CODEHOST2_API_URL and settings.CODEHOST2_TOKEN
+    return bool(repository.platform == Platform.CODEHOST2 and has_account and is_lent_to(repository.organization_id))
+
+
+def is_lent_to(organization_id: UUID) -> bool:
+    """Whether an organization may see what code host 2's one token can read: anybody can type a project's name."""
+    lent = settings.CODEHOST2_ORGANIZATIONS
+    return not lent or str(organization_id) in lent
 
 
 def clone_authorization(repository: Repository) -> str | None:

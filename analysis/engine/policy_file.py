@@ -7,7 +7,6 @@ what is allowed there. Unknown fields are refused: a gate that is misspelled mus
 import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime
-from math import isfinite
 from typing import Any, TypeVar
 
 from analysis.engine.gate_metrics import METRICS, OPERATORS
@@ -23,6 +22,7 @@ REASON_CHARACTERS = 500
 MOST_GLOBS = 200
 MOST_GATES = 100
 MOST_TABLES = 5000
+LARGEST_THRESHOLD = 1e15
 FIELDS = ("stack", "architecture", "layers", "gates", "exceptions", "data_volumes")
 STACK_FIELDS = ("framework", "orm", "language", "runtime")
 IN_QUOTES = 'write operators in quotes, such as ">": without them >, >= and != mean something else in YAML'
@@ -111,7 +111,7 @@ def _gate(value: Any, path: str) -> Gate:
     metric = _choice(fields["metric"], f"{path}.metric", METRICS)
     operator = _choice(fields["operator"], f"{path}.operator", OPERATORS)
     threshold = fields["value"]
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not _is_finite(threshold):
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not abs(threshold) < LARGEST_THRESHOLD:
         raise PolicyInvalid(f"{path}.value", "must be a number")
     return Gate(metric, operator, threshold)
 
@@ -213,10 +213,6 @@ def _refuse_twice(names: list[str], path: str, field: str) -> None:
     for index, name in enumerate(names):
         if name in names[:index]:
             raise PolicyInvalid(f"{path}[{index}].{field}", f"there is a second {name!r}")
-
-
-def _is_finite(value: float) -> bool:
-    return isfinite(value) and abs(value) < 1e15
 
 
 def _key(name: Any) -> str:

@@ -10,6 +10,8 @@ import yaml
 
 MOST_BYTES = 256 * 1024
 MOST_DEPTH = 32
+LONGEST_NUMBER = 40
+OUT_OF_RANGE = "the file contains a number that is out of range"
 # Left to the policy, which can name the place of a word or date that is wrong.
 _KEPT_AS_TEXT = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
 
@@ -42,8 +44,8 @@ def read_yaml(source: bytes) -> Any:
         raise
     except yaml.YAMLError:
         raise PolicyInvalid("", "the file is not YAML") from None
-    except ValueError:  # an integer of a thousand digits
-        raise PolicyInvalid("", "the file contains a number that is out of range") from None
+    except ValueError:  # no digits behind 0x
+        raise PolicyInvalid("", OUT_OF_RANGE) from None
 
 
 class _PlainLoader(yaml.CSafeLoader):
@@ -67,7 +69,17 @@ def _mapping(loader: _PlainLoader, node: yaml.MappingNode) -> dict[Any, Any]:
     return found
 
 
+def _number(loader: _PlainLoader, node: yaml.ScalarNode) -> Any:
+    """YAML 1.1 has numbers to the base of 60: `1:1:1...` takes seconds to compute, and with a fraction it overflows."""
+    if len(node.value) > LONGEST_NUMBER:
+        raise PolicyInvalid("", OUT_OF_RANGE)
+    whole = node.tag.endswith(":int")
+    return loader.construct_yaml_int(node) if whole else loader.construct_yaml_float(node)
+
+
 _PlainLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+_PlainLoader.add_constructor("tag:yaml.org,2002:int", _number)
+_PlainLoader.add_constructor("tag:yaml.org,2002:float", _number)
 
 
 def _refuse_tricks(text: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -42,7 +43,8 @@ from analysis.services.previews import FactsTooOld, merged
 from analysis.services.rejudging import LastState, last_state
 from analysis.shapes import finding_shape
 from analysis.source_tree import FactsKey
-from config.errors import Conflict
+from config.errors import Conflict, Unavailable
+from config.turns import turn
 
 MOST_PULL_REQUESTS = 200
 # Commits that went to the branch directly stand between the pull requests and have to be walked over.
@@ -50,6 +52,13 @@ MOST_COMMITS = 1000
 COMMITS_AT_ONCE = 10
 SECONDS = 10.0
 FINDINGS_SHOWN = 10
+
+# One at a time in a process: two of them would keep everybody else waiting.
+UNDER_WAY = Lock()
+
+
+class BacktestUnderWay(Unavailable):
+    message = "Another back-test is under way; try again in a few seconds"
 
 
 class CloneGone(Conflict):
@@ -92,7 +101,8 @@ def backtest_policy(
 ) -> dict[str, Any]:
     """The verdicts on the last `limit` merged pull requests under the present policy with `body` merged over it.
 
-    InvalidInput for a body that is no part of a policy, FactsTooOld and CloneGone when there is nothing to judge.
+    InvalidInput for a body that is no part of a policy, FactsTooOld and CloneGone when there is nothing to judge,
+    BacktestUnderWay and StateBusy while somebody else asks.
     """
     deadline = time.monotonic() + seconds
     policy = policy_of_body(merged(to_mapping(present_policy(repository)), without_read_only(body)))
@@ -101,11 +111,13 @@ def backtest_policy(
     state, version = last_state(repository), stored_version(repository)
     if state is None or version is None:
         raise FactsTooOld
-    walk = _walk(repository.pk, version, repository.folder, state.inputs.commit_sha, _without_gates(policy), today)
-    _go_on(walk, state, policy, today, limit, deadline)
-    judged = [(change, judge(_measured(walk, change, delta, policy), policy)) for change, delta in walk.deltas[:limit]]
+    with turn(UNDER_WAY, busy=BacktestUnderWay):
+        walk = _walk(repository.pk, version, repository.folder, state.inputs.commit_sha, _without_gates(policy), today)
+        _go_on(walk, state, policy, today, limit, deadline)
+        found = walk.deltas[:limit]
+        judged = [(change, judge(_measured(walk, change, delta, policy), policy)) for change, delta in found]
     wanted = min(limit, sum(change.is_pull_request for change in walk.changes))
-    past = _past_results(repository, walk.deltas[:limit])
+    past = _past_results(repository, found)
     shapes = [_shape(change, verdict, past.get(change.number or 0)) for change, verdict in judged]
     return _answer(state.inputs.commit_sha, shapes, wanted - len(shapes))
 

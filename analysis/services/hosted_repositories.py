@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from analysis.codehosts.facts import HostedRepository, RepositoryFact
+from analysis.codehosts.tokens import is_lent_to
 from analysis.models import Installation, Platform, Repository, has_name
 from analysis.services.repositories import disconnect_repository
 from analysis.services.runs import request_run
@@ -29,7 +30,8 @@ def followed(hosted: HostedRepository, occurred_at: datetime) -> list[Repository
     """The connected repositories that may hear of an event, locked, with what it says of their names taken over.
 
     A repository is known by the host's id, and by its name until an event has told the id. Knowing the name of a
-    private one gives no right to hear of it: that is its installation's organization's alone.
+    private one gives no right to hear of it: that is its installation's organization's alone, at code host 2 that of
+    those whom the token is lent to.
     """
     known = Q(external_id=hosted.external_id) | (Q(external_id="") & has_name(hosted.full_name))
     rows = Repository.objects.filter(known, platform=hosted.platform).select_related("organization__plan")
@@ -53,8 +55,10 @@ def give_up(repository: Repository) -> None:
 
 
 def _may_hear(repository: Repository, hosted: HostedRepository) -> bool:
-    if not hosted.is_private or hosted.platform != Platform.CODEHOST1:
+    if not hosted.is_private:
         return True
+    if hosted.platform == Platform.CODEHOST2:
+        return is_lent_to(repository.organization_id)
     return Installation.objects.filter(
         platform=hosted.platform, external_id=hosted.installation_id, organization=repository.organization_id
     ).exists()

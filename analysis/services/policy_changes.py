@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 from django.db import transaction
 from django.utils import timezone
 
@@ -19,6 +20,8 @@ from organizations.audit import record
 
 # What a read adds to the writable shape. A client may send back what it has read.
 READ_ONLY_FIELDS = ("source", "packs", "updatedAt", "updatedBy", "notices")
+# A page of the audit trail has up to a hundred of them, and a policy may be as large as a body.
+LARGEST_KEPT_BYTES = 32 * 1024
 
 
 class NothingToUndo(Conflict):
@@ -113,10 +116,11 @@ def _record(repository: Repository, actor: User, action: str, before: Any, after
     changed = [
         name for name in (*one, *(name for name in other if name not in one)) if one.get(name) != other.get(name)
     ]
+    kept = {"before": before} if len(orjson.dumps(before)) <= LARGEST_KEPT_BYTES else {"beforeLeftOut": True}
     record(
         organization=repository.organization,
         actor=actor,
         action=action,
         subject=repository.full_name,
-        details={"changed": changed, "before": before, **details},
+        details={"changed": changed, **kept, **details},
     )

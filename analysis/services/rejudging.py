@@ -32,11 +32,18 @@ from analysis.services.inputs import Inputs, load_inputs, read_files, stored_ver
 from analysis.services.policies import in_force
 from analysis.services.repeats import judged_from
 from analysis.services.results import Scanned, store_results
+from config.errors import Unavailable
+from config.turns import turn
 
 # The most lines of code that are judged while the caller waits; what is larger is left to a worker.
 LINES_AT_ONCE = 500_000
+WAIT_SECONDS = 1.0
 
 log = structlog.get_logger("analysis")
+
+
+class StateBusy(Unavailable):
+    message = "Another policy is being tried on this repository; try again in a few seconds"
 
 
 class LastState:
@@ -59,8 +66,9 @@ class LastState:
 
     @contextmanager
     def evaluator(self, policy: Policy, today: date) -> Iterator[Evaluator]:
-        """The judge of this state, who may go on to others that resemble it. The next caller waits for the end."""
-        with self._turn, _without_collector():
+        """The judge of this state, who may go on to others that resemble it. StateBusy for a caller who would have to
+        wait long for another one."""
+        with turn(self._turn, busy=StateBusy, wait_seconds=WAIT_SECONDS), _without_collector():
             self._evaluator.policy = policy
             self._evaluator.judge(self.files, self.inputs.history, today, self.aliases, self.inputs.graph)
             yield self._evaluator
@@ -154,6 +162,8 @@ def _judge_and_end(run: Run) -> None:
     except runs.LeaseLost:
         log.info("policy run was taken over", run=str(run.pk))
         return
+    except StateBusy:
+        log.info("policy run is left to a worker", run=str(run.pk))
     except Exception:
         log.exception("policy run broke", run=str(run.pk))
     # A worker takes it over and scans: facts of an older engine, or a fault that the next attempt may not meet.

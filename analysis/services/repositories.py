@@ -1,5 +1,7 @@
 """Connecting and disconnecting repositories."""
 
+from threading import Lock
+
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -14,9 +16,18 @@ from analysis.services.runs import request_run
 from analysis.services.workspaces import ask_all_to_keep
 from config.errors import Conflict, InvalidInput, Unavailable
 from config.retries import deletes_with_retries
+from config.turns import turn
 from organizations.audit import record
 from organizations.entitlements import require_room_for_repository
 from organizations.models import Organization
+
+# A name server that never answers holds whoever asks it for many seconds: not every thread of the web server shall ask.
+LOOKING_UP = Lock()
+WAIT_SECONDS = 1.0
+
+
+class AddressesBusy(Unavailable):
+    message = "Another clone address is being checked; try again in a few seconds"
 
 
 class AlreadyConnected(Conflict):
@@ -126,8 +137,10 @@ def default_clone_url(platform: Platform, full_name: str) -> str:
 
 
 def refuse_address(clone_url: str) -> None:
-    """InvalidInput for a scheme or host that may not be cloned from, and for a host that nobody knows."""
+    """InvalidInput for a scheme or host that may not be cloned from, and for a host that nobody knows; AddressesBusy
+    while the name of another one is looked up."""
     try:
-        check_address(clone_url, git_limits())
+        with turn(LOOKING_UP, busy=AddressesBusy, wait_seconds=WAIT_SECONDS):
+            check_address(clone_url, git_limits())
     except (AddressRefused, CloneUnreachable) as refusal:
         raise InvalidInput(f"cloneUrl: {refusal}") from refusal

@@ -19,8 +19,9 @@ from analysis.serializers_policy import (
     PreviewSerializer,
 )
 from analysis.services import packs, policy_changes
-from analysis.services.backtests import backtest_policy
+from analysis.services.backtests import BacktestUnderWay, backtest_policy
 from analysis.services.previews import FactsTooOld, preview_policy
+from analysis.services.rejudging import StateBusy
 from config.api.schema import describe
 from organizations.entitlements import Feature, require_feature
 from organizations.models import Role
@@ -82,7 +83,7 @@ class PolicyViewSet(ViewSet):
         response=PreviewSerializer,
         request_example=examples.POLICY_PART,
         example=examples.PREVIEW,
-        errors={**INVALID, **UNKNOWN, 409: FactsTooOld.message},
+        errors={**INVALID, **UNKNOWN, 409: FactsTooOld.message, 503: StateBusy.message},
     )
     def preview(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
@@ -100,7 +101,7 @@ class PolicyViewSet(ViewSet):
         response=BacktestSerializer,
         request_example={"policy": examples.POLICY_PART, "limit": 50},
         example=examples.BACKTEST,
-        errors={**INVALID, **UNKNOWN, 409: FactsTooOld.message},
+        errors={**INVALID, **UNKNOWN, 409: FactsTooOld.message, 503: BacktestUnderWay.message},
     )
     def backtest(self, request: SignedInRequest, repository_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)

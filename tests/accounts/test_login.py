@@ -3,12 +3,23 @@
 import pytest
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Session
+from accounts.models import Session, SignInProvider
+from accounts.passwords import Hasher
+from accounts.services import Profile, sign_in_with_provider
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 URL = "/v1/auth/login"
 UNAUTHORIZED = {"statusCode": 401, "message": "Unauthorized", "error": "Unauthorized"}
+
+
+class OvertakenHasher(Hasher):
+    """While it checks a password, whose address it is comes in through a provider and takes the account over."""
+
+    def verify(self, password, encoded):
+        dana = Profile(SignInProvider.IDP2, uid="1", emails=["olivia@example.org"], name="Olivia", avatar_url="")
+        sign_in_with_provider(profile=dana)
+        return super().verify(password, encoded)
 
 
 class TestLogIn:
@@ -48,6 +59,14 @@ class TestLogIn:
         assert response.status_code == 401
         assert response.json() == UNAUTHORIZED
         assert not Session.objects.exists()
+
+    def test_a_password_that_ends_while_it_is_checked_opens_nothing(self, anonymous, owner, settings):
+        settings.PASSWORD_HASHERS = ["tests.accounts.test_login.OvertakenHasher"]
+
+        response = anonymous.post(URL, {"email": owner.email, "password": factories.PASSWORD})
+
+        assert response.status_code == 401
+        assert not Session.objects.filter(user=owner, revoked_at=None, provider=SignInProvider.EMAIL).exists()
 
     def test_failures_ask_the_database_equally_often(self, anonymous, owner, django_assert_num_queries):
         for email in (owner.email, "nobody@example.org"):

@@ -4,10 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from analysis.models import BlobFacts, Repository, StoredPolicy
-from analysis.services.backtests import backtest_policy
+from analysis.engine.policy import Policy
+from analysis.models import BlobFacts, Repository, Run, StoredPolicy
+from analysis.services.backtests import UNDER_WAY, backtest_policy
 from analysis.services.inputs import load_inputs
+from analysis.services.rejudging import last_state
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import SHOP, GitRepository, busy
 
@@ -217,3 +220,34 @@ class TestRefusals:
         assert told == {
             "commitSha": None, "evaluated": 0, "failed": 0, "warned": 0, "notEvaluated": 0, "pullRequests": [],
         }  # fmt: skip
+
+
+class TestTurns:
+    """A web process has few threads: nobody may take them all."""
+
+    def test_a_second_back_test_is_refused_at_once(self, as_member: Any, scanned: Repository) -> None:
+        with UNDER_WAY:
+            answer = as_member.post(f"/v1/api/repos/{scanned.pk}/policy/backtest", {"policy": STRICT})
+
+        assert answer.status_code == 503
+        assert answer.json()["message"] == "Another back-test is under way; try again in a few seconds"
+        assert ask(as_member, scanned, STRICT)["evaluated"] == 3
+
+    def test_a_preview_does_not_wait_for_the_end_of_a_back_test(self, as_member: Any, scanned: Repository) -> None:
+        state = last_state(scanned)
+        assert state is not None
+        with state.evaluator(Policy(), TODAY):
+            answer = as_member.post(f"/v1/api/repos/{scanned.pk}/policy/preview", STRICT)
+
+        assert answer.status_code == 503
+        assert as_member.post(f"/v1/api/repos/{scanned.pk}/policy/preview", STRICT).status_code == 200
+
+    def test_a_changed_policy_is_stored_and_left_to_a_worker(self, as_admin: Any, scanned: Repository) -> None:
+        state = last_state(scanned)
+        assert state is not None
+        with state.evaluator(Policy(), TODAY):
+            answer = as_admin.put(f"/v1/api/repos/{scanned.pk}/policy", STRICT)
+
+        assert answer.status_code == 200
+        assert StoredPolicy.objects.filter(repository=scanned).exists()
+        assert Run.objects.abandoned(timezone.now()).get().repository == scanned

@@ -211,6 +211,17 @@ class TestChange:
         assert scan_here(judged_shop).attempts == 2
         assert "risk-http-no-timeout" not in rules_of(as_admin, judged_shop)
 
+    def test_a_large_policy_is_not_copied_into_the_audit_trail_by_each_change(
+        self, as_admin: Any, organization: Any, judged_shop: Repository
+    ) -> None:
+        for size in ("M", "XL"):
+            tables = {f"table_{number:0100}": size for number in range(1000)}
+            assert as_admin.put(url_of(judged_shop), {"data_volumes": tables}).status_code == 200
+
+        (entry, *_) = as_admin.get(f"/v1/orgs/{organization.pk}/audit-log").json()["data"]
+
+        assert entry["details"] == {"changed": ["data_volumes"], "beforeLeftOut": True}
+
     def test_it_is_in_the_audit_trail(self, as_admin: Any, admin: Any, judged_shop: Repository) -> None:
         as_admin.put(url_of(judged_shop), {"exceptions": [EXEMPTION]})
         as_admin.put(url_of(judged_shop), {"exceptions": [EXEMPTION], "architecture": "layered"})

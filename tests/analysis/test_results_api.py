@@ -12,6 +12,7 @@ from redis.retry import Retry
 
 from accounts.models import User
 from analysis.models import Platform, PullRequest, Repository, Run, ScanReport, Snapshot, Violation
+from analysis.services.repositories import LOOKING_UP
 from analysis.shapes import gravest_shape
 from tests import factories
 
@@ -154,6 +155,17 @@ class TestConnect:
 
         assert as_admin.post("/v1/api/repos", self.body(organization, fullName="ACME/Web")).status_code == 409
 
+    @pytest.mark.parametrize("name", ["../../acme/web", "acme/..", "./web", "acme/../../web", "acme/.../web", "web"])
+    def test_a_name_that_leads_elsewhere_is_400(self, name: str, as_admin: Any, organization: Any) -> None:
+        answer = as_admin.post("/v1/api/repos", self.body(organization, fullName=name))
+
+        assert answer.status_code == 400
+        assert answer.json()["message"] == "fullName: must have the form owner/name"
+
+    @pytest.mark.parametrize("name", ["acme/.github", "a.b/..c", "_/-.git-"])
+    def test_a_name_may_have_dots_in_any_place(self, name: str, as_admin: Any, organization: Any) -> None:
+        assert as_admin.post("/v1/api/repos", self.body(organization, fullName=name)).status_code == 201
+
     @pytest.mark.parametrize(
         "address",
         [
@@ -172,6 +184,13 @@ class TestConnect:
         assert answer.status_code == 400
         assert answer.json()["message"].startswith("cloneUrl: ")
         assert not Repository.objects.filter(full_name="acme/web").exists()
+
+    def test_one_slow_look_up_of_a_name_does_not_hold_the_next(self, as_admin: Any, organization: Any) -> None:
+        with LOOKING_UP:
+            answer = as_admin.post("/v1/api/repos", self.body(organization))
+
+        assert answer.status_code == 503
+        assert as_admin.post("/v1/api/repos", self.body(organization)).status_code == 201
 
     def test_a_code_host_that_is_not_set_up_needs_an_address(self, as_admin: Any, organization: Any) -> None:
         answer = as_admin.post("/v1/api/repos", self.body(organization, platform="codehost1", cloneUrl=""))
@@ -450,6 +469,28 @@ class TestBadge:
 
         assert answer.status_code == 200
         assert "needs the solo plan" in answer.content.decode()
+
+    def test_whoever_connects_the_name_later_does_not_speak_for_it(
+        self, anonymous: Any, stranger: Any, scanned: Any
+    ) -> None:
+        rival, yesterday = factories.organization(owner=stranger, plan="solo"), timezone.now() - timedelta(days=1)
+        Repository.objects.filter(pk=scanned.pk).update(last_scan_at=yesterday)
+        Repository.objects.create(
+            organization=rival,
+            full_name=scanned.full_name,
+            platform="git",
+            clone_url="https://rival.example/worse.git",
+            health_score=3,
+            last_scan_at=timezone.now(),
+        )
+
+        assert "71/100" in anonymous.get("/v1/badge/acme/shop").content.decode()
+
+    def test_a_name_that_no_database_keeps_is_unknown(self, anonymous: Any, scanned: Any) -> None:
+        answer = anonymous.get("/v1/badge/acme%00/shop")
+
+        assert answer.status_code == 404
+        assert "unknown" in answer.content.decode()
 
     def test_a_repository_in_a_group_of_groups_has_one(self, anonymous: Any, scanned: Any) -> None:
         Repository.objects.filter(pk=scanned.pk).update(full_name="acme/web/shop")

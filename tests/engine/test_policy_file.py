@@ -174,6 +174,10 @@ class TestYaml:
             (b"a: \x00", "policy: the file is not YAML"),
             (b"exceptions: [{rule: a, file: b, expires: 2024-13-45, reason: c}]", "exceptions[0].expires: must"),
             (b"gates: {warn: [{metric: a, operator: '>', value: " + b"9" * 5000 + b"}]}", "policy: the file contains"),
+            (b"a: 1" + b":1" * 120_000, "policy: the file contains"),
+            (b"a: 1" + b":1" * 200 + b".5", "policy: the file contains"),
+            (b"a: 0x" + b"f" * 400, "policy: the file contains"),
+            (b"a: 0x_", "policy: the file contains a number"),
         ],
     )  # fmt: skip
     def test_tricks_and_mistakes_are_refused(self, document, message):

@@ -28,6 +28,8 @@ from webhooks.sources.base import (
     required,
 )
 
+PUBLIC = 20  # the visibility level of a project that everybody may read
+
 
 def verify(delivery: Delivery) -> None:
     """Accept the configured token, compared in constant time."""
@@ -102,6 +104,7 @@ def _repository(payload: Mapping[str, Any]) -> HostedRepository:
         full_name=required(project, "path_with_namespace"),
         clone_url=str(at(project, "git_http_url") or ""),
         default_branch=str(at(project, "default_branch") or ""),
+        is_private=at(project, "visibility_level") != PUBLIC,
     )
 
 
