@@ -22,6 +22,7 @@ from analysis.services.judging import Memory, judge_pull_request
 from analysis.services.scanning import scan
 from analysis.standing_child import StandingChild
 from analysis.supervision import Outcome, run_in_child
+from config.retries import is_out_of_room
 from config.stopping import is_stopping
 
 HEARTBEATS_PER_LEASE = 6
@@ -134,6 +135,10 @@ def _analyse(run: Run, memory: Memory | None) -> None:
             runs.end_run(run, RunStatus.SUCCEEDED)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull from error
+        raise
+    except OperationalError as error:
+        if is_out_of_room(error):
             raise DiskFull from error
         raise
 
