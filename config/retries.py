@@ -21,6 +21,7 @@ LONGEST_PAUSE_SECONDS = 0.2
 # PostgreSQL: serialization failure, deadlock. SQLite has no codes here, only words.
 TRANSIENT_STATES = {"40001", "40P01"}
 TRANSIENT_WORDS = ("database is locked", "database table is locked")
+FULL_STATE, FULL_WORDS = "53100", "database or disk is full"
 FOREIGN_KEY_STATE = "23503"
 
 log = structlog.get_logger("database")
@@ -62,6 +63,11 @@ def _repeated(service: Callable[P, R], may_succeed: Callable[[DatabaseError], bo
 def is_transient(error: DatabaseError) -> bool:
     """The database gave the transaction up, and running it again may well succeed."""
     return _state(error) in TRANSIENT_STATES or any(word in str(error) for word in TRANSIENT_WORDS)
+
+
+def is_out_of_room(error: DatabaseError) -> bool:
+    """The disk of the database is full."""
+    return _state(error) == FULL_STATE or FULL_WORDS in str(error)
 
 
 def _was_added_below(error: DatabaseError) -> bool:

@@ -109,7 +109,7 @@ class Run(BaseModel):
 
     @property
     def duration_ms(self) -> int | None:
-        """From the first start to the end, in milliseconds; None while unfinished."""
+        """From the start that counts to the end, in milliseconds; None while unfinished."""
         return milliseconds(self.started_at, self.finished_at)
 
 

@@ -3,13 +3,14 @@
 import errno
 import gc
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import OperationalError, connections
+from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from analysis.engine.rules import all_rules
@@ -21,6 +22,7 @@ from analysis.services.judging import Memory, judge_pull_request
 from analysis.services.scanning import scan
 from analysis.standing_child import StandingChild
 from analysis.supervision import Outcome, run_in_child
+from config.retries import is_out_of_room
 from config.stopping import is_stopping
 
 HEARTBEATS_PER_LEASE = 6
@@ -114,6 +116,8 @@ def _work(run: Run, memory: Memory | None = None) -> None:
         runs.end_run(run, RunStatus.FAILED, error=str(refusal))
     except runs.LeaseLost:
         log.info("run was taken over", run=str(run.pk))
+    except (OperationalError, InterfaceError) as error:
+        _give_back(run, error)
     except Exception:
         log.exception("run broke", run=str(run.pk))
         raise
@@ -133,6 +137,19 @@ def _analyse(run: Run, memory: Memory | None) -> None:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull from error
         raise
+    except OperationalError as error:
+        if is_out_of_room(error):
+            raise DiskFull from error
+        raise
+
+
+def _give_back(run: Run, error: Exception) -> None:
+    """The database went away or gave up what was asked of it: no fault of the run, so the next worker begins it again.
+    While it stays away the lease ends by itself."""
+    log.warning("the database broke off a run", run=str(run.pk), error=type(error).__name__)
+    connections.close_all()
+    with suppress(OperationalError, InterfaceError):
+        runs.give_back(run)
 
 
 def _is_still_ours(run: Run) -> bool:

@@ -11,6 +11,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
@@ -192,11 +193,18 @@ def _claim(run: Run, now: datetime) -> bool:
                     lease=uuid.uuid4(),
                     lease_until=now + settings.RUN_LEASE,
                     attempts=F("attempts") + 1,
-                    started_at=Coalesce("started_at", Greatest(Value(now), "queued_at")),
+                    started_at=_start(run, now),
                 )
             )
     except IntegrityError:  # another scan of the same repository has started in between
         return False
+
+
+def _start(run: Run, now: datetime) -> Combinable:
+    """A scan that is taken over goes on with its time; a pull request has less of it than it takes to notice that a
+    worker was lost, and begins anew."""
+    start = Greatest(Value(now), "queued_at")
+    return start if run.kind == RunKind.PULL_REQUEST else Coalesce("started_at", start)
 
 
 def _candidates(now: datetime, kinds: Sequence[RunKind]) -> QuerySet[Run]:

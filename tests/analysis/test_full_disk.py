@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.backends.signals import connection_created
 
 from analysis.git.errors import DiskFull
 from analysis.models import Repository, Run, RunStatus
@@ -87,3 +89,35 @@ def test_a_later_scan_fails_and_keeps_the_clone_and_the_last_results(
     disk.empty()
     request_run(repository=repository)
     assert last_run(repository).status == RunStatus.SUCCEEDED
+
+
+@pytest.fixture
+def full_database() -> Iterator[None]:
+    """SQLite's own limit stands for the disk: no new connection may let the file grow."""
+
+    def allow_no_growth(connection: Any, **_: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA max_page_count = 1")  # it never goes below what is there
+
+    connection_created.connect(allow_no_growth)
+    yield
+    connection_created.disconnect(allow_no_growth)
+    connection.close()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL's disk is another one")
+def test_a_scan_whose_results_find_no_room_in_the_database_fails_with_a_sentence(
+    full_database: None, connect: Any, shop: GitRepository
+) -> None:
+    shop.commit({f"shop/part_{n}.py": heavy_code(n) for n in range(40)}, on=TODAY)
+
+    repository = connect(shop)
+
+    assert (last_run(repository).status, last_run(repository).error) == (RunStatus.FAILED, DiskFull.message)
+
+
+def heavy_code(number: int) -> str:
+    """A file with a hundred findings."""
+    return "import requests\n\n\n" + "".join(
+        f"def work_{number}_{n}(address, seen=[]):\n    return requests.get(address)\n\n\n" for n in range(100)
+    )

@@ -1,4 +1,4 @@
-"""A real worker process is killed in every phase of a scan; the next one takes the run over and finishes it."""
+"""In every phase of a scan a real worker is killed, or loses the database; the run is taken over and finished."""
 
 import signal
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from analysis.models import Platform, Repository, Run, RunStatus
 from tests.analysis.conftest import TODAY
@@ -22,8 +23,8 @@ def start(tmp_path: Path) -> Iterator[Any]:
     """Start worker processes on the test's database; none outlives the test."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def started_one() -> subprocess.Popen[bytes]:
-        started.append(start_worker(tmp_path / "worker"))
+    def started_one(**changes: str) -> subprocess.Popen[bytes]:
+        started.append(start_worker(tmp_path / "worker", **changes))
         return started[-1]
 
     yield started_one
@@ -82,3 +83,22 @@ def test_a_scan_survives_the_death_of_its_worker(phase: str, round_: int, queued
     assert repository.current_report is not None
     assert repository.total_violations == repository.violations.filter(status="open").count() > 0
     assert repository.reports.count() == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no connections that end")
+@pytest.mark.parametrize("phase", ["cloning", "parsing", "evaluating", "storing"])
+def test_a_scan_survives_the_loss_of_its_connection_to_the_database(phase: str, queued: Run, start: Any) -> None:
+    start(RUN_LEASE_SECONDS="600")  # until a heartbeat only the scan itself is connected
+    wait_for(queued, lambda run: run.phase == phase)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        assert cursor.rowcount == 1
+
+    run = wait_for(queued, lambda run: run.is_finished)
+
+    assert (run.status, run.error) == (RunStatus.SUCCEEDED, "")
+    assert run.attempts == 2
+    assert Repository.objects.get(pk=run.repository_id).current_report is not None

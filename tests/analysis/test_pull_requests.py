@@ -487,6 +487,18 @@ class TestNoVerdict:
         assert row().verdict["evaluated"] is False
         assert "interrupted three times" in row().verdict["notes"][0]
 
+    def test_a_lost_worker_costs_none_of_the_time_that_its_successor_has(
+        self, pull_request: hosting.PullRequest
+    ) -> None:
+        pull_request.tell("opened")
+        lost = claim_next_run(now=datetime.now(UTC))
+        later = datetime.now(UTC) + service.RUN_LEASE + timedelta(seconds=1)
+
+        taken = claim_next_run(now=later)
+
+        assert taken == lost
+        assert taken.started_at == later
+
     def test_a_failure_leaves_a_good_verdict_on_the_same_commit(self, pull_request: hosting.PullRequest) -> None:
         pull_request.tell("opened")
         judge_next()
