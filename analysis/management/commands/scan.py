@@ -135,7 +135,7 @@ def _day(text: str) -> date:
 @contextmanager
 def _printing() -> Iterator[None]:
     """Whoever stops reading ends the command as it ends any other; output that cannot be written is no verdict."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    before = signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that knows no `█` can show the rest
     try:
@@ -144,6 +144,8 @@ def _printing() -> Iterator[None]:
     except OSError as problem:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush at the exit
         raise CommandError(f"The output cannot be written: {problem.strerror}.", returncode=FAILED) from problem
+    finally:
+        signal.signal(signal.SIGPIPE, before)  # who called may hold connections, and die of one that closes
 
 
 def _leave(ending: int, _: FrameType | None) -> NoReturn:
