@@ -58,7 +58,10 @@ def _fetch_if_there(fact: Fact, known: Subscription | None) -> SubscriptionFact 
 
 def _behind_fresh_state(fact: PaymentFact | PaymentFailure, known: Subscription | None) -> list[Fact]:
     state = _fetch_if_there(fact, known)
-    return [state, replace(fact, confirmed=True)] if state else [fact]
+    if state is None:
+        return [fact]
+    # An invoice names no organization; its subscription does, also when the organization has been deleted here.
+    return [state, replace(fact, confirmed=True, organization_id=fact.organization_id or state.organization_id)]
 
 
 def _is_in_doubt(fact: SubscriptionFact, known: Subscription) -> bool:

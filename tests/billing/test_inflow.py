@@ -92,6 +92,18 @@ class TestOrganizations:
         assert not Subscription.objects.exists() and not Payment.objects.exists()
         assert CancellationOrder.objects.get().external_id == "sub_9"
 
+    @pytest.mark.parametrize("kind", [PaymentFact, PaymentFailure])
+    def test_what_names_none_is_forgotten_when_its_subscription_ended_with_the_organization(
+        self, cardpay, as_owner, organization, kind
+    ):
+        ended = cardpay.subscribe(str(organization.pk), status="canceled")
+        as_owner.delete(f"/v1/orgs/{organization.pk}")
+
+        record(confirm([fact(kind, "", subscription_id=ended["id"])]))
+
+        assert not Subscription.objects.exists() and not Payment.objects.exists()
+        assert not CancellationOrder.objects.exists()
+
 
 class TestPending:
     @pytest.fixture
