@@ -9,7 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.engine.policy_file import to_mapping
+from analysis.git.tree import list_tree
 from analysis.models import Repository, Run, ScanInputs, ScanReport
+from analysis.services.git_limits import git_limits
 from analysis.services.policies import in_force, own_policy_as_last_read
 from analysis.services.runs import lock_my_run
 from analysis.source_tree import PolicyInForce
@@ -24,19 +26,23 @@ def judged_from(*, commit_sha: str, policy: PolicyInForce, day: date) -> str:
 
 def standing_report(repository: Repository, *, commit_sha: str, day: date) -> ScanReport | None:
     """The present report, when a scan of this commit would make it again; None when something has changed since, and
-    when the clone lacked something, which may be there now. Up to four queries."""
+    when the clone lacked what is there now. Up to four queries."""
     report = repository.current_report
-    if report is None or report.commit_sha != commit_sha or _lacked_something(repository):
+    if report is None or report.commit_sha != commit_sha or _was_incomplete(repository, commit_sha):
         return None
     policy = in_force(repository, own_policy_as_last_read(repository))
     digest = judged_from(commit_sha=commit_sha, policy=policy, day=day)
     return report if report.judged_from == digest else None
 
 
-def _lacked_something(repository: Repository) -> bool:
-    """Whether the last scan noted files that are missing or a history that is cut."""
+def _was_incomplete(repository: Repository, commit_sha: str) -> bool:
+    """Whether the last scan lacked files that may be there now, or a part of the history. Files that are too large are
+    never there: what lacks as many as before has the others too."""
     notes = ScanInputs.objects.filter(repository=repository).values_list("notes", flat=True).first()
-    return not notes or bool(notes[0])  # of the tree; behind them stand those of the policy
+    if not notes:
+        return True
+    of_tree = notes[0]  # behind them stand those of the policy
+    return bool(of_tree) and of_tree != list_tree(repository.folder, commit_sha, limits=git_limits()).notes
 
 
 @transaction.atomic

@@ -142,6 +142,16 @@ class TestNextScan:
 
         assert after.current_report != before.current_report
 
+    def test_files_too_large_to_be_cloned_make_no_scan_necessary(self, connect: Any, shop: GitRepository) -> None:
+        shop.git("config", "uploadpack.allowFilter", "true")
+        shop.commit({"data.json": "1," * 1024 * 1024}, on=TODAY)
+        before = connect(shop)
+        assert before.first_run.notes[0].startswith("Files missing from the clone")
+
+        after = scan_again(before)
+
+        assert after.current_report == before.current_report
+
     def test_a_blob_that_another_clone_lacked_is_read_where_it_is(self, connect: Any, shop: GitRepository) -> None:
         blob = shop.git("rev-parse", "HEAD:shop/client.py").strip()
         data = zlib.compress(encode(FileFacts("python", skipped=MISSING)))
