@@ -93,7 +93,7 @@ def test_a_scan_survives_the_loss_of_its_connection_to_the_database(phase: str, 
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
         assert cursor.rowcount == 1
 
