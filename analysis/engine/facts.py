@@ -256,6 +256,10 @@ class Suppression(msgspec.Struct, array_like=True, frozen=True, gc=False):
 # In `FileFacts.blocks`, where the number of lines would stand: a hash without names follows.
 RENAMED = 0xFFFFFFFF
 
+# In `FileFacts.skipped`, of a file that should have been parsed.
+TOOK_TOO_LONG = "took too long to parse"
+PARSER_FAILED = "the parser failed on it"
+
 
 class FileFacts(msgspec.Struct, array_like=True, frozen=True, gc=False):
     language: str  # python, javascript, typescript, tsx, java, go, sql, prisma, manifest, gitattributes, text
