@@ -5,6 +5,10 @@ The database is the queue; a Celery message is only a hint that there is work, s
     received --claim--> processing --handled--> done
         ^                   |
         +-- failed, pause --+-- failed for the eighth time --> dead --redelivery or replay--> received
+
+The queue is fair to accounts (VirtualClock, L. Zhang, 1990, with one rate for all): an event takes the place of its
+arrival, or stands SHARE behind the last waiting one of its account. Whoever sends faster than that delays themselves,
+and only where there is more to do than can be done.
 """
 
 import math
@@ -19,12 +23,12 @@ import orjson
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Exists, Min, OuterRef, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 from django.utils import timezone
 
 from config.background import begun, nudge_once
 from config.pruning import in_batches, prune, take_turns
-from webhooks.models import FINISHED, SourceName, State, WebhookEvent
+from webhooks.models import FINISHED, UNFINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
 
@@ -37,6 +41,8 @@ LEASE = timedelta(seconds=60)
 TURN_SECONDS = 2.0
 # After so many events in one turn another worker is called.
 MANY = 20
+# Of an account that sends faster than one event in this time, what is too much stands behind what others send.
+SHARE = timedelta(milliseconds=100)
 # An event that had to wait for longer says that there is a backlog.
 LATE = timedelta(seconds=2)
 PROCESS_EVENTS = "webhooks.tasks.process_events"
@@ -72,12 +78,16 @@ def accept(*, source: SourceName, headers: Mapping[str, str], body: bytes) -> bo
     delivery = Delivery(headers=headers, body=body)
     sender.verify(delivery)
     envelope = sender.describe(delivery, payload_of(body))
+    now = timezone.now()
     event = WebhookEvent(
         source=source,
         event_id=envelope.event_id,
         type=envelope.type,
         subject=envelope.subject,
-        occurred_at=envelope.occurred_at or timezone.now(),
+        account=envelope.account,
+        occurred_at=envelope.occurred_at or now,
+        next_at=now,
+        place=_place(source, envelope.account, now),
         body=body,
     )
     try:
@@ -103,13 +113,28 @@ def payload_of(body: bytes) -> Mapping[str, Any]:
     return payload
 
 
+def _place(source: SourceName, account: str, now: datetime) -> datetime:
+    # Two deliveries at once may get the same place: the account gains one turn by it, and accepting needs no lock.
+    waiting = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED)
+    last = waiting.aggregate(last=Max("place"))["last"]
+    return max(now, last + SHARE) if last else now
+
+
 def _wake(delivered: WebhookEvent) -> bool:
     dead = WebhookEvent.objects.filter(source=delivered.source, event_id=delivered.event_id, state=State.DEAD)
     return bool(dead.update(body=delivered.body, **_fresh()))
 
 
 def _fresh() -> dict[str, Any]:
-    return {"state": State.RECEIVED, "attempts": 0, "next_at": timezone.now(), "lease": None, "finished_at": None}
+    now = timezone.now()
+    return {
+        "state": State.RECEIVED,
+        "attempts": 0,
+        "next_at": now,
+        "place": now,
+        "lease": None,
+        "finished_at": None,
+    }
 
 
 # Hints
@@ -133,7 +158,7 @@ def drain(*, seconds: float = math.inf) -> int:
     """Work on due events one after the other until none is left or the time is over. Returns how many it took.
 
     Whoever has taken many calls for help. In a backlog every other event is the newest, so that what arrives now need
-    not wait for all that came before.
+    not wait for all that its own account sent before.
     """
     begun(PROCESS_EVENTS)
     turn_ends = time.monotonic() + seconds
@@ -161,12 +186,12 @@ def _let_others_write() -> None:
 
 
 def claim_next(*, newest: bool = False) -> WebhookEvent | None:
-    """Take the event that has been due longest, or the newest, of those whose subject nobody is working on; None
+    """Take the due event with the earliest place, or the newest, of those whose subject nobody is working on; None
     without one."""
     while True:
         try:
             with transaction.atomic():
-                event = _candidates().order_by("-next_at" if newest else "next_at").first()
+                event = _candidates().order_by("-next_at" if newest else "place").first()
                 if event is None or _claim(event):
                     return event
         except IntegrityError:
@@ -241,7 +266,8 @@ def _record_failure(event: WebhookEvent, error: Exception) -> None:
         if event.attempts >= MOST_ATTEMPTS:
             _end(event, state=State.DEAD, error=sentence, finished_at=now)
         else:
-            _end(event, state=State.RECEIVED, error=sentence, next_at=now + pause_after(event.attempts))
+            again_at = now + pause_after(event.attempts)
+            _end(event, state=State.RECEIVED, error=sentence, next_at=again_at, place=again_at)
     except LeaseLost:
         log.warning("another worker took the failed event over", event_key=str(event.pk))
 
