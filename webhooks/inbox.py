@@ -6,9 +6,8 @@ The database is the queue; a Celery message is only a hint that there is work, s
         ^                   |
         +-- failed, pause --+-- failed for the eighth time --> dead --redelivery or replay--> received
 
-The queue is fair to accounts (VirtualClock, L. Zhang, 1990, with one rate for all): an event takes the place of its
-arrival, or stands SHARE behind the last waiting one of its account. Whoever sends faster than that delays themselves,
-and only where there is more to do than can be done.
+The queue is fair to accounts (start-time fair queuing, Goyal, Vin and Cheng, 1996, where every event costs the same):
+the work goes in rounds, and each account has one event in a round. Whoever sends more delays only themselves.
 """
 
 import math
@@ -41,8 +40,6 @@ LEASE = timedelta(seconds=60)
 TURN_SECONDS = 2.0
 # After so many events in one turn another worker is called.
 MANY = 20
-# Of an account that sends faster than one event in this time, what is too much stands behind what others send.
-SHARE = timedelta(milliseconds=100)
 # An event that had to wait for longer says that there is a backlog.
 LATE = timedelta(seconds=2)
 PROCESS_EVENTS = "webhooks.tasks.process_events"
@@ -87,7 +84,7 @@ def accept(*, source: SourceName, headers: Mapping[str, str], body: bytes) -> bo
         account=envelope.account,
         occurred_at=envelope.occurred_at or now,
         next_at=now,
-        place=_place(source, envelope.account, now),
+        turn=_turn(source, envelope.account, now),
         body=body,
     )
     try:
@@ -113,11 +110,12 @@ def payload_of(body: bytes) -> Mapping[str, Any]:
     return payload
 
 
-def _place(source: SourceName, account: str, now: datetime) -> datetime:
-    # Two deliveries at once may get the same place: the account gains one turn by it, and accepting needs no lock.
-    waiting = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED)
-    last = waiting.aggregate(last=Max("place"))["last"]
-    return max(now, last + SHARE) if last else now
+def _turn(source: SourceName, account: str, now: datetime) -> int:
+    """The round at work, or the one after the last for which the account has an event."""
+    # Two deliveries at once may get the same turn: the account gains one by it, and accepting needs no lock.
+    last = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED).aggregate(Max("turn"))
+    at_work = WebhookEvent.objects.due(now).order_by("turn", "next_at").values_list("turn", flat=True).first() or 0
+    return at_work if last["turn__max"] is None else max(at_work, last["turn__max"] + 1)
 
 
 def _wake(delivered: WebhookEvent) -> bool:
@@ -126,15 +124,7 @@ def _wake(delivered: WebhookEvent) -> bool:
 
 
 def _fresh() -> dict[str, Any]:
-    now = timezone.now()
-    return {
-        "state": State.RECEIVED,
-        "attempts": 0,
-        "next_at": now,
-        "place": now,
-        "lease": None,
-        "finished_at": None,
-    }
+    return {"state": State.RECEIVED, "attempts": 0, "next_at": timezone.now(), "lease": None, "finished_at": None}
 
 
 # Hints
@@ -186,12 +176,12 @@ def _let_others_write() -> None:
 
 
 def claim_next(*, newest: bool = False) -> WebhookEvent | None:
-    """Take the due event with the earliest place, or the newest, of those whose subject nobody is working on; None
-    without one."""
+    """Take the due event whose turn it is, or the newest, of those whose subject nobody is working on; None without
+    one."""
     while True:
         try:
             with transaction.atomic():
-                event = _candidates().order_by("-next_at" if newest else "place").first()
+                event = _candidates().order_by(*(["-next_at"] if newest else ["turn", "next_at"])).first()
                 if event is None or _claim(event):
                     return event
         except IntegrityError:
@@ -266,8 +256,7 @@ def _record_failure(event: WebhookEvent, error: Exception) -> None:
         if event.attempts >= MOST_ATTEMPTS:
             _end(event, state=State.DEAD, error=sentence, finished_at=now)
         else:
-            again_at = now + pause_after(event.attempts)
-            _end(event, state=State.RECEIVED, error=sentence, next_at=again_at, place=again_at)
+            _end(event, state=State.RECEIVED, error=sentence, next_at=now + pause_after(event.attempts))
     except LeaseLost:
         log.warning("another worker took the failed event over", event_key=str(event.pk))
 

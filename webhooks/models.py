@@ -41,8 +41,8 @@ class WebhookEvent(BaseModel):
 
     `next_at` is when the event is due; while it is processed, when the claim on it ends. `lease` names the claim: only
     its holder may end the event. `subject` names what the event is about (a subscription, a pull request); two events
-    of one subject are never processed at the same time. `account` names whose event it is at the provider, and `place`
-    is the event's place in the queue: of those that are due the one with the earliest place comes first.
+    of one subject are never processed at the same time. `account` names whose event it is at the provider; `turn` is
+    the round in which it comes: each account has one event in a round.
     """
 
     source = models.CharField(max_length=16, choices=SourceName)
@@ -56,7 +56,7 @@ class WebhookEvent(BaseModel):
     handled = models.BooleanField(default=False, help_text="False on a done event of a type that changes nothing here")
     attempts = models.PositiveSmallIntegerField(default=0)
     next_at = models.DateTimeField(default=timezone.now)
-    place = models.DateTimeField(default=timezone.now)
+    turn = models.PositiveIntegerField(default=0)
     lease: "models.UUIDField[UUID | None, UUID | None]" = models.UUIDField(null=True, blank=True)
     finished_at: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(null=True, blank=True)
     error = models.TextField(blank=True)
@@ -77,10 +77,12 @@ class WebhookEvent(BaseModel):
                 fields=["next_at"], condition=models.Q(state__in=["received", "processing"]), name="webhook_event_due"
             ),
             models.Index(
-                fields=["place"], condition=models.Q(state__in=["received", "processing"]), name="webhook_event_place"
+                fields=["turn", "next_at"],
+                condition=models.Q(state__in=["received", "processing"]),
+                name="webhook_event_in_turn",
             ),
             models.Index(
-                fields=["source", "account", "place"],
+                fields=["source", "account", "turn"],
                 condition=models.Q(state__in=["received", "processing"]),
                 name="webhook_event_of_account",
             ),

@@ -61,7 +61,6 @@ def noted() -> list[str]:
 
 def stored(event_id: str, *, subject: str = "", **fields: object) -> WebhookEvent:
     """An event as `accept` leaves it, put there without a request."""
-    fields.setdefault("place", fields.setdefault("next_at", timezone.now()))
     return WebhookEvent.objects.create(
         source=SourceName.CODEHOST2,
         event_id=event_id,
