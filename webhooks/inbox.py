@@ -45,6 +45,7 @@ LATE = timedelta(seconds=2)
 PROCESS_EVENTS = "webhooks.tasks.process_events"
 SQLITE_BREAK_SECONDS = 0.02
 LONGEST_ERROR = 1000
+IN_TURN, NEWEST = ("turn", "next_at"), ("-turn", "-next_at")
 
 log = structlog.get_logger("webhooks")
 
@@ -114,7 +115,7 @@ def _turn(source: SourceName, account: str, now: datetime) -> int:
     """The round at work, or the one after the last for which the account has an event."""
     # Two deliveries at once may get the same turn: the account gains one by it, and accepting needs no lock.
     last = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED).aggregate(Max("turn"))
-    at_work = WebhookEvent.objects.due(now).order_by("turn", "next_at").values_list("turn", flat=True).first() or 0
+    at_work = WebhookEvent.objects.due(now).order_by(*IN_TURN).values_list("turn", flat=True).first() or 0
     return at_work if last["turn__max"] is None else max(at_work, last["turn__max"] + 1)
 
 
@@ -181,7 +182,7 @@ def claim_next(*, newest: bool = False) -> WebhookEvent | None:
     while True:
         try:
             with transaction.atomic():
-                event = _candidates().order_by(*(["-next_at"] if newest else ["turn", "next_at"])).first()
+                event = _candidates().order_by(*(NEWEST if newest else IN_TURN)).first()
                 if event is None or _claim(event):
                     return event
         except IntegrityError:

@@ -73,13 +73,12 @@ class WebhookEvent(BaseModel):
             ),
         ]
         indexes: ClassVar = [
-            models.Index(
-                fields=["next_at"], condition=models.Q(state__in=["received", "processing"]), name="webhook_event_due"
-            ),
+            # The only index in the order of work: beside one on `next_at` alone, a planner that does not know yet how
+            # many events wait would rather sort them all.
             models.Index(
                 fields=["turn", "next_at"],
                 condition=models.Q(state__in=["received", "processing"]),
-                name="webhook_event_in_turn",
+                name="webhook_event_due",
             ),
             models.Index(
                 fields=["source", "account", "turn"],
