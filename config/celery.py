@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_init
+from celery.signals import setup_logging, task_prerun, worker_init
+from django.db import close_old_connections
 
 from config import broker, stopping  # noqa: F401 - it hears the signals of the worker
 
@@ -33,3 +34,9 @@ def _step_back(**_: Any) -> None:
         # Linux weighs sessions before it weighs processes (sched(7), autogroup).
         with contextlib.suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(NICENESS))
+
+
+@task_prerun.connect
+def _have_connections_checked(**_: Any) -> None:
+    """Connections are kept from task to task (CELERY_DB_REUSE_MAX): one that the database has ended is made anew."""
+    close_old_connections()

@@ -198,6 +198,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
+CELERY_DB_REUSE_MAX = CELERY_WORKER_MAX_TASKS_PER_CHILD  # a new connection takes the database longer than most tasks
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # A process that starts slowly on a busy machine would be killed at work after four seconds, the default.
 CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
