@@ -20,6 +20,8 @@ def scan(arguments: list[str]) -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if sys.stderr is None:  # closed: whoever wants no messages wants the work all the same
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - open until the end
     try:
         if sys.argv[1:2] == ["scan"]:
             scan(sys.argv)
