@@ -7,6 +7,7 @@ import sys
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import OperationalError, connection
 from django.utils.log import configure_logging
 
 
@@ -16,6 +17,15 @@ def scan(arguments: list[str]) -> None:
 
     configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
     Command().run_from_argv(arguments)
+
+
+def why_the_database_does_not_open() -> str:
+    """The first line of what its client library says, which holds no password; empty where it opens."""
+    try:
+        connection.ensure_connection()
+    except OperationalError as error:
+        return str(error).partition("\n")[0]
+    return ""
 
 
 if __name__ == "__main__":
@@ -29,3 +39,8 @@ if __name__ == "__main__":
             execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:  # its sentence says which variable is wrong; where it was read helps nobody
         sys.exit(f"Not started: {error}")
+    except OperationalError:
+        if "--traceback" in sys.argv or not (reason := why_the_database_does_not_open()):
+            raise
+        what_to_do = "Correct DATABASE_URL, start the server that it names, or create the database."
+        sys.exit(f"The database does not open: {reason}. {what_to_do}")
