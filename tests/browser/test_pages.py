@@ -1,5 +1,7 @@
 """Every page of a repository, light and dark: nothing stands in the way of anybody, and nothing sticks out."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -224,3 +226,29 @@ def test_no_time_has_sixty_seconds(visit, scanned, milliseconds, text):
     page.goto(f"/repos/{repository}/runs")
 
     expect(page.get_by_role("cell", name=text, exact=True)).to_be_visible()
+
+
+def test_the_files_at_the_root_of_a_repository_are_a_module_with_a_name(visit, scanned):
+    olga, repository = scanned
+    graph = olga.call("GET", f"/api/repos/{repository}/architecture-graph")
+    node = graph["nodes"][0]
+    files = {"app.py": ".", "shop/b.py": "shop"}
+    graph["nodes"] = [node | {"id": file, "label": file, "module": module} for file, module in files.items()]
+    graph["modules"] = [
+        {"name": name, "path": path, "nodeCount": 1, "violations": 0} for name, path in ((".", ""), ("shop", "shop"))
+    ]
+    graph["edges"] = [
+        {"source": "app.py", "target": "shop/b.py", "type": "import", "isViolation": False, "message": None}
+    ]
+    page = sign_in(visit("/"), olga)
+    page.route("**/architecture-graph", lambda route: route.fulfill(json=graph))
+
+    page.goto(f"/repos/{repository}/architecture?module=shop&chosen=module+.")
+    expect(page.get_by_role("heading", name="(root)")).to_be_visible()
+    expect(page.get_by_role("row", name="(root)").get_by_role("link", name="(root)")).to_be_visible()
+    page.get_by_role("button", name="Open this module").click()
+
+    expect(page.get_by_role("heading", name="(root)")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"module=\.$"))
+    page.goto(f"/repos/{repository}/violations?module=.")
+    expect(page.get_by_role("button", name="Remove the filter Module: (root)")).to_be_visible()

@@ -34,6 +34,9 @@ export const LANGUAGES = { python: "Python", javascript: "JavaScript", typescrip
 
 export const PLATFORMS = { git: "Git", codehost1: "Code host 1", codehost2: "Code host 2" };
 
+/** A module's name as people read it: the API calls the files at the root of a repository ".". */
+export const moduleName = (name) => (name === "." ? "(root)" : name);
+
 /** The word and tone of a health score, 0 to 100. */
 export function healthOf(score) {
   if (score === null || score === undefined) return { name: "Not scanned", tone: "" };
