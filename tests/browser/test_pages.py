@@ -228,6 +228,20 @@ def test_no_time_has_sixty_seconds(visit, scanned, milliseconds, text):
     expect(page.get_by_role("cell", name=text, exact=True)).to_be_visible()
 
 
+def test_a_violation_that_does_not_count_says_why_on_its_page(visit, scanned):
+    olga, repository = scanned
+    found = olga.call("GET", f"/api/repos/{repository}/violations")["data"][0]
+    address = f"/api/repos/{repository}/violations/{found['id']}"
+    shown = olga.call("GET", address) | {"status": "suppressed", "suppressionReason": "only used by hand"}
+    page = sign_in(visit("/"), olga)
+    page.route(f"**/v1{address}", lambda route: route.fulfill(json=shown))
+
+    page.goto(address.removeprefix("/api"))
+
+    expect(page.get_by_text("Suppressed", exact=True)).to_be_visible()
+    expect(page.get_by_text("Does not count: only used by hand")).to_be_visible()
+
+
 def test_the_files_at_the_root_of_a_repository_are_a_module_with_a_name(visit, scanned):
     olga, repository = scanned
     graph = olga.call("GET", f"/api/repos/{repository}/architecture-graph")

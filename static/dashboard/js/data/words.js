@@ -23,6 +23,11 @@ export const RUN_STATES = {
 
 export const RUN_KINDS = { first_scan: "First scan", scan: "Scan", pull_request: "Pull request" };
 
+export const VIOLATION_STATES = {
+  suppressed: { name: "Suppressed", tone: "" },
+  resolved: { name: "Resolved", tone: "good" },
+};
+
 export const RISKS = {
   LOW: { name: "Low", tone: "good" },
   MEDIUM: { name: "Medium", tone: "warning" },
