@@ -119,6 +119,19 @@ def test_a_plan_that_was_given_is_not_said_to_be_too_small_for_credits(visit, sc
     expect(page.get_by_role("link", name="See the plans")).to_have_count(0)
 
 
+def test_a_plan_without_a_subscription_promises_no_credits(visit, enroll, on_plan):
+    elsa = enroll("Elsa")
+    organization = elsa.call("POST", "/orgs", name="Elsa", slug="elsa")["id"]
+    on_plan("enterprise", "elsa")
+    page = sign_in(visit("/"), elsa)
+
+    page.goto(f"/orgs/{organization}/plan")
+
+    expect(page.get_by_text("0 used, 0 left", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 of unlimited", exact=True)).to_be_visible()
+    expect(page.get_by_text("0 of unlimited", exact=True)).to_have_count(1)  # repositories
+
+
 @pytest.mark.parametrize(("deferred", "said"), [(True, "no"), (False, "in a cycle")])
 def test_a_cycle_that_closes_only_inside_functions_is_none(visit, scanned, deferred, said):
     olga, repository = scanned
