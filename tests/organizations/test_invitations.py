@@ -129,7 +129,22 @@ class TestList:
         body = as_admin.get(url).json()
 
         assert [(row["id"], row["status"]) for row in body] == [(ids[2], "pending")]
-        assert set(body[0]) == {"id", "email", "role", "status", "expiresAt", "createdAt"}
+        assert set(body[0]) == {"id", "email", "role", "status", "expiresAt", "createdAt", "invitedBy"}
+
+    def test_names_who_sent_each_also_when_that_person_is_gone(self, as_admin, as_owner, admin, organization, url):
+        as_admin.post(url, {"email": "dana@example.org"})
+        as_owner.delete(f"/v1/orgs/{organization.pk}/members/{admin.pk}")
+
+        [listed] = as_owner.get(url).json()
+
+        assert listed["status"] == "pending"
+        assert listed["invitedBy"] == {"userId": str(admin.pk), "name": admin.name, "email": admin.email}
+
+    def test_names_nobody_whose_account_is_deleted(self, as_admin, as_owner, admin, url):
+        as_admin.post(url, {"email": "dana@example.org"})
+        admin.delete()
+
+        assert as_owner.get(url).json()[0]["invitedBy"] is None
 
 
 class TestCancel:
