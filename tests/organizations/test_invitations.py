@@ -204,6 +204,9 @@ class TestAccept:
     def test_not_with_an_unknown_token(self, as_stranger, invitation, token):
         assert self.accept(as_stranger, token).status_code == 404
 
+    def test_not_with_a_token_that_reads_like_a_part_of_an_address(self, as_stranger):
+        assert self.accept(as_stranger, "invitations").status_code == 404
+
     def test_not_by_a_member(self, as_member, token):
         response = self.accept(as_member, token)
 
