@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 from celery import Celery
+from celery.exceptions import SecurityWarning
 from celery.signals import setup_logging, task_prerun, worker_init
 from django.db import close_old_connections
 
@@ -15,6 +17,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # Where a web server shares the machine, its answers come before the work behind them.
 NICENESS = 10
+
+# Celery warns of workers that root starts: whoever could send them a pickle would be root. They accept JSON alone.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 broker.install()
 app = Celery("config", amqp=broker.Amqp)

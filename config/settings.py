@@ -514,6 +514,7 @@ SPECTACULAR_SETTINGS = {
         "Severity": "analysis.serializers.SEVERITIES",
         "Confidence": "analysis.serializers.CONFIDENCES",
         "ViolationSource": "analysis.models.ViolationSource",
+        "ViolationStatus": "analysis.models.ViolationStatus",
         "GateAction": "analysis.serializers.GATE_ACTIONS",
         "GateResult": "analysis.serializers.GATE_RESULTS",
         "TableVolume": "analysis.serializers.VOLUMES",
