@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from celery import Celery
+from celery import Celery, Task
 from celery.exceptions import SecurityWarning
 from celery.signals import setup_logging, task_prerun, worker_init
 from django.db import close_old_connections
@@ -42,6 +42,7 @@ def _step_back(**_: Any) -> None:
 
 
 @task_prerun.connect
-def _have_connections_checked(**_: Any) -> None:
+def _have_connections_checked(task: Task, **_: Any) -> None:
     """Connections are kept from task to task (CELERY_DB_REUSE_MAX): one that the database has ended is made anew."""
-    close_old_connections()
+    if not task.request.is_eager:  # one that its caller runs by itself shares the caller's transaction
+        close_old_connections()
