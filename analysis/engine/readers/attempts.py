@@ -95,8 +95,9 @@ def is_counted_down(text: str) -> bool:
 
 def _try_in(loop: Node, file: SourceFile, *, is_counted: bool, ends: Callable[[str], bool]) -> Node | None:
     """A `try` right in the loop, when none of its handlers leaves or ends the loop."""
+    own = next((each for each in file.loops if each.node.id == loop.id), None)
     for node in within(loop):
-        if node.type in TRIES and file.loop_of(node) == _index_of(loop, file):
+        if node.type in TRIES and file.loop_of(node) is own:
             handlers = [each for each in node.named_children if each.type in HANDLERS]
             said = [file.text(each) for each in handlers]
             if is_counted and not any(map(_ends_by_leaving, handlers)):
@@ -123,10 +124,6 @@ def _ends_by_leaving(handler: Node) -> bool:
     """Whether the last statement of a handler raises: it goes on for some errors only."""
     held = statements(handler.child_by_field_name("body") or handler.named_children[-1])
     return bool(held) and held[-1].type in ("raise_statement", "throw_statement", "return_statement")
-
-
-def _index_of(loop: Node, file: SourceFile) -> int | None:
-    return next((each.index for each in file.loops if each.node.id == loop.id), None)
 
 
 def _is_in_inner_loop(text: str, position: int) -> bool:

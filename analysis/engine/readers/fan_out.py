@@ -72,8 +72,7 @@ def is_limited(node: Node, started: str, collection: str, file: SourceFile) -> b
     name = collection.partition(".")[0].strip()
     if not name.isidentifier():
         return False
-    index = file.loop_of(node)
-    loop = file.loops[index] if index is not None else None
+    loop = file.loop_of(node)
     while loop is not None:
         if name in loop.variables and _CUT.search(loop.iterable):
             return True

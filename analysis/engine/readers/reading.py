@@ -74,11 +74,8 @@ def node_at(start: int, root: Node) -> Node:
 
 def round_of(node: Node, file: SourceFile) -> LoopDraft | None:
     """The loop that runs the node in each of its rounds, also as the body of a function given to `forEach` or `map`."""
-    index = file.loop_of(node)
-    if index is None:
-        return None
-    loop = file.loops[index]
-    if file.in_loop(node):
+    loop = file.loop_of(node)
+    if loop is None or file.in_loop(node):
         return loop
     function = file.enclosing_function(node) if loop.kind == "callback" else None
     return loop if function is not None and function.id == loop.node.id else None

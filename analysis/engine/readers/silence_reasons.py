@@ -218,9 +218,9 @@ def _sets_a_flag(handler: SilentHandler) -> bool:
 
 def _is_one_of_several_tries(handler: SilentHandler) -> bool:
     """It stands in a loop that waits and tries again."""
-    index = handler.file.loop_of(handler.node)
-    loop = handler.file.text(handler.file.loops[index].node) if index is not None else ""
-    return _SLEEPS.search(loop) is not None or _UNTIL.match(loop) is not None
+    loop = handler.file.loop_of(handler.node)
+    text = handler.file.text(loop.node) if loop is not None else ""
+    return _SLEEPS.search(text) is not None or _UNTIL.match(text) is not None
 
 
 def _is_documented(handler: SilentHandler) -> bool:

@@ -139,8 +139,7 @@ def _is_of_a_literal_type(name: str, part: Node, file: SourceFile) -> bool:
 
 def _is_of_a_written_list(name: str, part: Node, file: SourceFile) -> bool:
     """Whether a name goes over a list that the source writes out: `for column in ("name", "city")`."""
-    index = file.loop_of(part)
-    loop = file.loops[index] if index is not None else None
+    loop = file.loop_of(part)
     while loop is not None and name not in loop.variables:
         loop = loop.parent
     if loop is None:

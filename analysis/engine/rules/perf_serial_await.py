@@ -125,8 +125,7 @@ def look(node: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     """`for (const id of ids) all.push(await load(id))`."""
-    index = file.loop_of(node)
-    loop = file.loops[index] if index is not None else None
+    loop = file.loop_of(node)
     call = awaited_call(node, file)
     if loop is None or loop.batched or call is None or 0 < loop.bound <= IN_A_ROW:
         return

@@ -270,10 +270,10 @@ def _is_made_once(callee: str, name: str, call: Node, file: SourceFile) -> bool:
 def _has_a_key_for_each_round(call: Node, file: SourceFile) -> bool:
     """Whether the loop goes over the keys that are put into the context: it grows by each of them once."""
     given = file.arguments(call)[0]
-    index = file.loop_of(call)
-    if len(given) != 3 or index is None:
+    loop = file.loop_of(call)
+    if len(given) != 3 or loop is None:
         return False
-    head = file.text(file.loops[index].node).partition("{")[0]
+    head = file.text(loop.node).partition("{")[0]
     return re.search(rf"\b{re.escape(file.text(given[1]))}\b[^\n]*:=\s*range\b", head) is not None
 
 

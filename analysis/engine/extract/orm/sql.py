@@ -225,8 +225,8 @@ def _condition(text: str) -> str:
 def _is_of_each_table(call: Node, text: str, file: SourceFile) -> bool:
     """Whether each round of the loop around asks or writes another table: no rows that one statement could gather."""
     named = _NAMED_LATER.search(text)
-    index = file.loop_of(call) if named is not None else None
-    return named is not None and index is not None and named[1] in file.loops[index].variables
+    loop = file.loop_of(call) if named is not None else None
+    return named is not None and loop is not None and named[1] in loop.variables
 
 
 def _offset(text: str) -> int:
