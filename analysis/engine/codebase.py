@@ -237,6 +237,11 @@ class Place:
         return file_kind(self.path, self.facts)
 
     @property
+    def is_called(self) -> bool:
+        """Whether some function of the codebase calls one of this name."""
+        return self.function.short_name in self.codebase.called_names
+
+    @property
     def in_request_path(self) -> bool:
         return self.index in self.codebase.request_path.get(self.path, ())
 
@@ -269,7 +274,7 @@ def _of_facts(summarise: Callable[[FileFacts], T]) -> Make[T]:
 
 def _async_names(facts: FileFacts) -> frozenset[str]:
     functions = (function for function in facts.functions if function.flags & FunctionFlag.ASYNC)
-    return frozenset(function.name.rpartition(".")[2] for function in functions)
+    return frozenset(function.short_name for function in functions)
 
 
 def _called_names(facts: FileFacts) -> frozenset[str]:

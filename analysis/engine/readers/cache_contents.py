@@ -52,7 +52,7 @@ def is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
     return any(
         set_anew.search(file.source, each.node.start_byte, each.node.end_byte) is not None
         for each in file.functions[1:]
-        if _TAKES_OUT.search(each.name.rpartition(".")[2])
+        if _TAKES_OUT.search(each.short_name)
     )
 
 

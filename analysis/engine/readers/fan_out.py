@@ -136,7 +136,7 @@ def is_small(collection: str, call: Node, file: SourceFile) -> bool:
 def is_limited_inside(name: str, file: SourceFile) -> bool:
     """Whether the coroutine function takes a semaphore itself."""
     return any(
-        each.name.rpartition(".")[2] == name and _LIMITED_INSIDE.search(file.text(each.node)) is not None
+        each.short_name == name and _LIMITED_INSIDE.search(file.text(each.node)) is not None
         for each in file.functions[1:]
     )
 

@@ -73,7 +73,7 @@ def reads_what_callers_gave(call: Node, file: SourceFile) -> bool:
     """Whether an exported function reads a text that its callers give it and answers with the number, under a name that
     does not say that anything may come: `Limit(text)`, but not `ToInt(text)`. No number becomes nought there."""
     function = file.functions[file.function_of(call)]
-    name = function.name.rpartition(".")[2]
+    name = function.short_name
     given = next((file.text(each) for each in file.arguments(call)[0]), "")
     if not name[:1].isupper() or _CONVERTS.search(name):
         return False

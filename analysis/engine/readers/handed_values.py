@@ -81,7 +81,7 @@ WATCHES = (Watch("program", look, SCRIPT, needs=_NEEDS),)
 
 def handed_to(place: Place, position: int) -> frozenset[str]:
     """What the calls that tell give to a parameter of a function: `asked`, `clamped`, or both."""
-    here, name = Callee(place.path, place.index), place.function.name.rpartition(".")[2]
+    here, name = Callee(place.path, place.index), place.function.short_name
     return frozenset(
         kind
         for caller, mark in place.codebase.marks(ANNOTATION)

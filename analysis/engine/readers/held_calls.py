@@ -84,7 +84,7 @@ def _own_functions(call: Node, file: SourceFile) -> list[FunctionDraft]:
     meant = [
         each
         for each in file.functions[1:]
-        if each.name.rpartition(".")[2] == name and each.name != around.name and each.owner in ("", around.owner)
+        if each.short_name == name and each.name != around.name and each.owner in ("", around.owner)
     ]
     return meant if len(meant) <= MOST_FUNCTIONS else []
 

@@ -105,7 +105,7 @@ def _is_slow(
             if leaves(call, file):
                 return True
             called = file.callee(call).rpartition(".")[2]
-            inner = [each for each in file.functions[1:] if depth and each.name.rpartition(".")[2] == called]
+            inner = [each for each in file.functions[1:] if depth and each.short_name == called]
             if any(_is_slow(each, file, leaves, depth - 1) for each in inner):
                 return True
     return False

@@ -80,7 +80,7 @@ def is_asked_for(text: str, call: Node, file: SourceFile) -> bool:
     method with a name, that is not private. What walks over a list, sorts it, or helps its own class, knows what is
     there."""
     function = file.functions[file.function_of(call)]
-    name = function.name.rpartition(".")[2]
+    name = function.short_name
     if (
         not name.isidentifier()
         or name.startswith(("_", "compare"))
@@ -98,7 +98,7 @@ def text_before_in_outermost(call: Node, file: SourceFile) -> str:
     """Text of the outermost function around a call up to there: what a step of a chain knows stands in the steps
     before."""
     function = file.functions[file.function_of(call)]
-    while function.parent > 0 or (function.parent == 0 and not function.name.rpartition(".")[2].isidentifier()):
+    while function.parent > 0 or (function.parent == 0 and not function.short_name.isidentifier()):
         function = file.functions[function.parent]
     start = function.node.start_byte if function.index else 0
     return file.source[max(start, call.start_byte - LONGEST_TEXT) : call.start_byte].decode("utf-8", "replace")

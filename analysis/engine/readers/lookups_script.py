@@ -80,7 +80,7 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
 
 def _is_asked(given: Node, call: Node, file: SourceFile) -> bool:
     """Whether callers say what is looked for; a page gives its own handlers what it shows."""
-    name = file.functions[file.function_of(call)].name.rpartition(".")[2]
+    name = file.functions[file.function_of(call)].short_name
     is_of_page = file.language == "tsx" and _HANDLES.match(name) is not None
     return not is_of_page and is_asked_for(file.text(given), call, file)
 

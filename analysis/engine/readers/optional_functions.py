@@ -96,6 +96,6 @@ def _methods(facts: FileFacts) -> dict[str, list[bool]]:
     found: dict[str, list[bool]] = {}
     for position, function in enumerate(facts.functions):
         if function.owner:
-            name = function.name.rpartition(".")[2]
+            name = function.short_name
             found.setdefault(name, []).append(_gives_none(facts, position))
     return found

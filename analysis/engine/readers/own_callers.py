@@ -47,7 +47,7 @@ def handed_by_callers(name: str, node: Node, file: SourceFile) -> list[Node]:
     if name not in listed:
         return []
     position = listed.index(name) - (listed[0] in ("self", "cls"))
-    called = function.name.rpartition(".")[2]
+    called = function.short_name
     given: list[Node] = []
     for call in file.calls:
         if file.callee(call).rpartition(".")[2] == called:
@@ -60,7 +60,7 @@ def handed_by_callers(name: str, node: Node, file: SourceFile) -> list[Node]:
 
 def _is_own(function: FunctionDraft, file: SourceFile) -> bool:
     """Whether no other file calls the function, as far as its header says."""
-    name, node = function.name.rpartition(".")[2], function.node
+    name, node = function.short_name, function.node
     if file.language in PYTHON:
         return name.startswith("_")
     body = node.child_by_field_name("body")

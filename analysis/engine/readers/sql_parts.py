@@ -114,7 +114,7 @@ def _is_made_of_constants(part: Node, file: SourceFile) -> bool:
 def _gives_constants(part: Node, file: SourceFile) -> bool:
     """Whether a function of this file gives literals and constants alone, whatever it is asked: `direction(order)`."""
     called = _OWN_CALLEE.match(file.text(part)) if part.type in _CALLS else None
-    found = [each for each in file.functions[1:] if called is not None and each.name.rpartition(".")[2] == called[1]]
+    found = [each for each in file.functions[1:] if called is not None and each.short_name == called[1]]
     if len(found) != 1:
         return False
     body = found[0].node.child_by_field_name("body")

@@ -38,7 +38,7 @@ def called_in_transactions(codebase: Codebase, asked_of: set[Callee]) -> set[Cal
 
 def _calls_of(asked: set[Callee], codebase: Codebase) -> Iterator[tuple[Callee, Callee, str]]:
     """Each call of the functions by others: which, by whom, and as it is written."""
-    names = {codebase.files[each.path].functions[each.position].name.rpartition(".")[2] for each in asked}
+    names = {codebase.files[each.path].functions[each.position].short_name for each in asked}
     called_in = codebase.summaries(_called_names) if names else {}
     for path, facts in codebase.sources if names else ():
         if path not in called_in or called_in[path].isdisjoint(names):

@@ -93,7 +93,7 @@ def is_routed_by_path(path: str) -> bool:
 
 def is_routed_as_hook(place: Place) -> bool:
     """Whether a route to the handler, in its own file or another, speaks of webhooks, or all of its file does."""
-    name = place.function.name.rpartition(".")[2]
+    name = place.function.short_name
     is_of_hooks = _FILE_OF_HOOKS.search(place.path) is not None
     if is_of_hooks and any(
         entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries

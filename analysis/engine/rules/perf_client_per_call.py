@@ -326,7 +326,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("ends") and not place.in_request_path:
         return None  # as many threads as the work is worth
-    if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
+    if mark.data.get("loop") and place.function.short_name == "main":
         return None  # the program goes on in it until it ends
     if mark.data.get("loop") or place.in_request_path:
         return place.finding(mark)

@@ -231,7 +231,7 @@ def _suggestion(site: QuerySite) -> str:
 
 def _indirect(queries: Queries, codebase: Codebase) -> Iterator[Finding]:
     asking = _asking(queries)
-    names = {codebase.files[path].functions[position].name.rpartition(".")[2] for path, position in asking}
+    names = {codebase.files[path].functions[position].short_name for path, position in asking}
     called_in = codebase.summaries(_called_in_loops)
     for path, facts in codebase.sources:
         if path not in called_in or SEEDED.search(path) or called_in[path].isdisjoint(names):

@@ -157,7 +157,7 @@ def _is_brought(name: str, place: Place, mark: Mark, schema: Schema, codebase: C
     ):
         return True
     wanted = f".{mark.data.get('manager', '').partition('.')[2]}.{name}."
-    called = place.function.name.rpartition(".")[2]
+    called = place.function.short_name
     return any(
         any(wanted in f".{path}." for path in site.query.eager)
         and any(call.rpartition(".")[2] == called for call in site.function.calls)

@@ -299,7 +299,7 @@ def _may_ask(callee: str, file: SourceFile) -> bool:
     if _CHANGES.search(name):
         return False
     own = name.removeprefix("this.").removeprefix("self.")
-    names = (each.name.rpartition(".")[2] if own != name else each.name for each in file.functions)
+    names = (each.short_name if own != name else each.name for each in file.functions)
     if own in names:
         return True  # `judge` knows what it does
     return not _NOT_REMOTE.search(name) and is_imported(name, file)

@@ -268,7 +268,7 @@ def _own_writes(facts: FileFacts) -> frozenset[str]:
     return frozenset(
         f"{each.owner}.{last}"
         for each in facts.functions
-        if each.flags & FunctionFlag.METHOD and (last := each.name.rpartition(".")[2]) in _OUTSIDE_BULK
+        if each.flags & FunctionFlag.METHOD and (last := each.short_name) in _OUTSIDE_BULK
     )
 
 

@@ -259,7 +259,7 @@ def _is_sure(mark: Mark) -> bool:
 
 def _is_part_of_another(place: Place) -> bool:
     """Whether another handler of webhooks in the file calls this one: what is wrong is told there."""
-    name = place.function.name.rpartition(".")[2]
+    name = place.function.short_name
     return any(
         each.name != place.function.name
         and _IS_OF_HOOKS.search(each.name)

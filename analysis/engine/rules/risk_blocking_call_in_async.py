@@ -167,9 +167,7 @@ def look_one_level_deep(root: Node, file: SourceFile) -> Iterator[Mark]:
         blocking = min(blocked.get(function.index, ()), key=_is_of_local_file, default=None)
         if blocking is None:
             continue
-        called = re.compile(
-            rb"(?<![\w.])(?:self\.|cls\.)?" + re.escape(function.name.rpartition(".")[2].encode()) + rb"\("
-        )
+        called = re.compile(rb"(?<![\w.])(?:self\.|cls\.)?" + re.escape(function.short_name.encode()) + rb"\(")
         for match in called.finditer(file.source):
             scope = file.scope_at(match.start(), match.end())
             around = scope.function

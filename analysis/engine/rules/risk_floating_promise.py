@@ -371,7 +371,7 @@ def _is_own(callee: str, call: Node, file: SourceFile) -> bool:
     """Whether the file defines the name itself, or a function around the call is given it."""
     if "." in callee:
         return False
-    defined = any(function.name.rpartition(".")[2] == callee for function in file.functions)
+    defined = any(function.short_name == callee for function in file.functions)
     return defined or is_parameter_around(callee, call, file)
 
 

@@ -204,7 +204,7 @@ def _runs_for_ever(text: str, around: str) -> bool:
 
 def _function_called(name: str, file: SourceFile) -> Node | None:
     """The function or method of this file that a `go` statement runs; None when there are several."""
-    found = [each.node for each in file.functions[1:] if each.name.rpartition(".")[2] == name]
+    found = [each.node for each in file.functions[1:] if each.short_name == name]
     return found[0] if len(found) == 1 else None
 
 
@@ -299,12 +299,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "worker" and any(facts.is_entry for _, facts in codebase.sources):
         if "outlives" in mark.data or _is_stopped(mark.data["made"], place):
             return place.finding(mark)
-        return None if _is_called(place) else place.finding(mark, confidence=Confidence.LOW)
+        return None if place.is_called else place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
-
-
-def _is_called(place: Place) -> bool:
-    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_stopped(made: str, place: Place) -> bool:

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Function, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
@@ -254,7 +254,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             is_seen = is_spring_6 and "class" in mark.data
             if mark.data["form"] != "proxy" or is_spring:
                 yield place.finding(mark, confidence=Confidence.LOW) if is_seen else place.finding(mark)
-        elif _STARTS_UP.search(_name(place.function)):
+        elif _STARTS_UP.search(place.function.short_name):
             continue  # it runs again with the next start
         elif Callee(place.path, place.index) not in covered and (
             _is_run(place, every_request=every_request) or _may_be_run(mark, place)
@@ -299,10 +299,6 @@ def _is_run(place: Place, *, every_request: bool) -> bool:
 def _may_be_run(mark: Mark, place: Place) -> bool:
     """Whether a request of a program in Go may reach it unseen; not where the next time makes it come out alike."""
     return mark.data.keys().isdisjoint({"again", "repeatable"}) and may_be_reached(place)
-
-
-def _name(function: Function) -> str:
-    return function.name.rpartition(".")[2]
 
 
 _NEEDS = {

@@ -317,7 +317,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script ends and gives everything back; on the request path a lost connection is an outage to come."""
     is_run_by_hand = place.index == 0 and place.facts.is_entry
-    if place.kind is FileKind.SCRIPT or is_run_by_hand or place.function.name.rpartition(".")[2] == "main":
+    if place.kind is FileKind.SCRIPT or is_run_by_hand or place.function.short_name == "main":
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if "with" in mark.data:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)

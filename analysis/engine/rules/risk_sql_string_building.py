@@ -255,7 +255,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_value = is_value and (place.kind is not FileKind.SCRIPT or is_given)  # who runs a script wrote the rest
     if is_value and (from_outside or mark.data["value"] != "bare"):
         return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
-    is_unknown = bool({"given", "number"} & mark.data.keys()) and not _is_called(place)
+    # Who calls it would say what it gets.
+    is_unknown = bool({"given", "number"} & mark.data.keys()) and not place.is_called
     is_handed_down = is_value and is_given and place.in_request_path
     is_sorted = "sorted" in mark.data and place.in_request_path
     is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down or is_sorted
@@ -279,11 +280,6 @@ def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object
     if place.kind is FileKind.SCRIPT or not is_certain:
         return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
     return {"confidence": Confidence.HIGH}
-
-
-def _is_called(place: Place) -> bool:
-    """Whether some function of the codebase calls one of this name, which then says what it gets."""
-    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_given(part: Node, call: Node, file: SourceFile) -> bool:

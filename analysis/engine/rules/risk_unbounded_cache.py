@@ -394,9 +394,9 @@ def _fills(function: FunctionDraft, name: str, file: SourceFile, *, is_named: bo
     """Whether the function adds to something of its own, or says that it prepares. What is called a cache is filled by
     others as well, but for what starts the process."""
     if is_named:
-        return _STARTS_UP.search(function.name.rpartition(".")[2]) is not None
+        return _STARTS_UP.search(function.short_name) is not None
     text = file.source[function.node.start_byte : function.node.end_byte]
-    return _FILLS_AT_THE_START.search(function.name.rpartition(".")[2]) is not None or has_own(name, text)
+    return _FILLS_AT_THE_START.search(function.short_name) is not None or has_own(name, text)
 
 
 WATCHES = (

@@ -364,13 +364,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_reached = place.in_request_path or place.in_job_path
     if leaves:
         return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
-    if mark.confidence == "low" and codebase.request_path and not is_reached and _is_called(place):
+    if mark.confidence == "low" and codebase.request_path and not is_reached and place.is_called:
         return None  # how many there are is decided when the process starts
     return place.finding(mark)
-
-
-def _is_called(place: Place) -> bool:
-    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:
@@ -381,7 +377,7 @@ def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:
         is_page = _PAGE_SIDE.search(place.path) is not None or runs_in_browsers(place)
         if (place.facts.language in SCRIPT and is_page) or (mark.data.get("alone") and not takes_messages(place)):
             return True
-    if _ENDS.search(place.function.name.rpartition(".")[2]) or _SEEDS.search(place.path):
+    if _ENDS.search(place.function.short_name) or _SEEDS.search(place.path):
         return True
     return "many" not in mark.data and runs_by_hand(codebase, place.path)
 
