@@ -53,7 +53,7 @@ from analysis.engine.readers.row_text import marked
 from analysis.engine.readers.row_variables import is_only_compared, is_returned, uses_of
 from analysis.engine.readers.row_work import kept_by, taken_by
 from analysis.engine.readers.whole_tables import names_whole_table
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import ROOTS, Watch
 
 Notes = Iterator[tuple[str, str]]
 
@@ -84,10 +84,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             yield Mark(ANNOTATION, query.line, query.function, "", "", data=notes)
 
 
-WATCHES = tuple(
-    Watch(root, look, languages)
-    for root, languages in (("module", ("python",)), ("program", ALL[1:5]), ("source_file", ALL[5:]))
-)
+WATCHES = tuple(Watch(root, look, languages) for languages, root in ROOTS)
 
 
 def _notes(at: Surroundings) -> Notes:

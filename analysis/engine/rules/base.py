@@ -93,6 +93,8 @@ SCRIPT = ("javascript", "typescript", "tsx")
 JAVA = ("java",)
 GO = ("go",)
 ALL = (*PYTHON, *SCRIPT, *JAVA, *GO)
+# Languages with the node that holds a whole file.
+ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, nu
 from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_loaded_anew, is_locked, is_safe
 from analysis.engine.readers.row_versions import NEEDS, versioned
 from analysis.engine.readers.saved_rows import flushed_on, plain, saved_on, updated_on
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, ROOTS, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-lost-update",
@@ -374,7 +374,6 @@ _SELF = re.compile(rf"({NAME}(?:!?\.{NAME})+)\s*=\s*\1!?\s*[-+]".encode())
 _ADDED = re.compile(rf"{NAME}(?:!?\.{NAME})+\s*[-+]=".encode())
 _CHANGED_IN_JAVA = re.compile(_ADDED.pattern + b"|" + _SELF.pattern)
 _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
-_ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
 _SAVES_OF_GO = (b".Save(", b".Update", b".NewUpdate(", b"UPDATE ")
 _SAVES_OR_HANDS_ON = (*_SAVES_OF_GO, b"(ctx, ")
@@ -402,6 +401,6 @@ WATCHES = (
     Watch("call", look_at_statement, JAVA, names=frozenset({"update"})),
     Watch("call", look_at_statement, GO, names=frozenset({"Exec", "ExecContext", "MustExec"})),
     *go_row_writes.WATCHES,
-    *(Watch(root, look_at_versions, languages, needs=NEEDS[languages]) for languages, root in _ROOTS),
+    *(Watch(root, look_at_versions, languages, needs=NEEDS[languages]) for languages, root in ROOTS),
     Watch("expression_statement", look_at_setter, JAVA, needs=(*_SAVES, b"@Transactional"), starts=_SETS),
 )

@@ -29,7 +29,7 @@ from analysis.engine.readers.table_writes import Write, writes_by_function
 from analysis.engine.readers.transaction_callers import called_in_transactions
 from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
 from analysis.engine.readers.written_rows import MADE
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, ROOTS, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 
 RULE = Rule(
@@ -313,13 +313,12 @@ _NEEDS = {
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
 _BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
-_ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 
 _NEEDED = {language: needs for languages, needs in _NEEDS.items() for language in languages}
 
 WATCHES = (
     Watch("module", look_at_commits, PYTHON, needs=(b".commit()",)),
-    *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in _ROOTS),
+    *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in ROOTS),
     Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
     Watch("function", look_at_row, GO, needs=(b"(ctx, ", b".Context(), ")),
     Watch("call", look_at_begin, GO, names=_BEGINS),
