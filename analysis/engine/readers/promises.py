@@ -7,7 +7,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from analysis.engine.codebase import Place
-from analysis.engine.extract.script import is_handled, keeps_errors
+from analysis.engine.extract.script_promises import is_handled, keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
 from analysis.engine.readers.reading import DEFINITIONS, awaited_call, within
