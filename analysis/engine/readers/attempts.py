@@ -42,7 +42,6 @@ WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|tic
 DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
-CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _LAST_TIME = re.compile(
     r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"

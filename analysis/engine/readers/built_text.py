@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import COMMENTS, assigned_values, within
+from analysis.engine.readers.reading import CALLS, COMMENTS, assigned_values, within
 
 _STRINGS = frozenset(
     {"string", "template_string", "string_literal", "interpreted_string_literal", "raw_string_literal"}
@@ -16,7 +16,6 @@ _HOLES = frozenset({"interpolation", "template_substitution"})
 _WRAPPERS = frozenset({"parenthesized_expression", "concatenated_string", "tuple", "as_expression"})
 _LISTS = frozenset({"array", "list", "tuple"})
 _SUMS = frozenset({"binary_operator", "binary_expression"})
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _CHOICES = frozenset({"conditional_expression", "ternary_expression"})
 _FORMATTERS = (".format", "fmt.Sprintf", ".formatted", ".concat")
 _TRIMMED = re.compile(r"\.(strip|trim|trimIndent|dedent)$|(^|\.)dedent$")
@@ -66,7 +65,7 @@ def built_text(expression: Node, file: SourceFile) -> BuiltText:
             continue
         elif slot is None and (inner := _operands(node, file)) is not None:
             pending.extendleft(reversed(inner))
-        elif slot is not None and node.type in _CHOICES | _CALLS and _operands(node, file) is not None:
+        elif slot is not None and node.type in _CHOICES | CALLS and _operands(node, file) is not None:
             chosen = _texts_of_slot(node, file)
             fixed.append(chosen.fixed)
             parts.extend(chosen.parts)
@@ -165,7 +164,7 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
         return _summands(node, file)
     if node.type in _CHOICES:
         return list(node.named_children[-2:] if node.type == "ternary_expression" else node.named_children[::2])
-    return _given(node, file) if node.type in _CALLS else None
+    return _given(node, file) if node.type in CALLS else None
 
 
 def _summands(operation: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None:

@@ -15,7 +15,7 @@ from analysis.engine.queries import QuerySite
 from analysis.engine.readers.go_rows import filled_by
 from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.outside_calls import by_class, what_it_does
-from analysis.engine.readers.reading import assigned_values, followed, function_text, text_before, within
+from analysis.engine.readers.reading import CALLS, assigned_values, followed, function_text, text_before, within
 
 SMALL = 20  # elements that are known to be few
 # What lets a few run at a time, in what is started or in the loop that starts it.
@@ -49,7 +49,6 @@ _PARTS = re.compile(
     r"|backend|worker|consumer|connector|exporter|notifier|sink|scraper)\w*s\b"
 )
 _ANSWERED = re.compile(r"\s*,\s*\w+\s*:?=\s*((?:\w+\.)+\w+)\(")
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMES = frozenset({"identifier", "attribute", "member_expression"})  # `ids.map(load)`
 _MOST_CALLS = 12  # whose names are noted of what is started
 _REMEMBERED = re.compile(r"\bif\b\s*\(?\s*((?:this\.|self\.)?\w+)(?: is not None)?\s*\)?\s*[:{]?\s*return \1\b")
@@ -228,7 +227,7 @@ def called_in(started: Node, file: SourceFile) -> str:
     `leaves_process`."""
     if started.type in _NAMES:
         return file.resolve(file.text(started))
-    calls = (each for each in (started, *within(started, stop=frozenset())) if each.type in _CALLS)
+    calls = (each for each in (started, *within(started, stop=frozenset())) if each.type in CALLS)
     names = dict.fromkeys(name for each in calls if (name := file.callee(each)) and " " not in name)
     return " ".join(list(names)[:_MOST_CALLS])
 

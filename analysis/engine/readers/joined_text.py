@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import text_before, within
+from analysis.engine.readers.reading import CALLS, text_before, within
 
 # The list in `strings.Join(where, " AND ")`, `" AND ".join(where)`, `where.join(" AND ")` and Java's `String.join`.
 _JOINED = re.compile(
@@ -25,7 +25,6 @@ _PLACEHOLDER = re.compile(rb"(?:\$|[\s(,=\"'][:@]|%\()\w*\Z")  # what stands bef
 _WRITTEN_FOR_EACH = re.compile(r"\.join\(\s*[\[(]?\s*(?:\"[^\"%]*\"|'[^'%]*')\s+for\b")
 _COMPREHENSIONS = frozenset({"generator_expression", "list_comprehension"})
 _NEAR = 40  # bytes
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -68,7 +67,7 @@ def pushed_into(name: str, part: Node, file: SourceFile) -> list[Node]:
     calls = (
         each
         for each in (within(function) if function is not None else ())
-        if each.type in _CALLS and each.end_byte <= part.start_byte
+        if each.type in CALLS and each.end_byte <= part.start_byte
     )
     found: list[Node] = []
     for call in calls:

@@ -37,7 +37,7 @@ _GIVEN = re.compile(r"\s*:?=(?!=)")
 _NAMED_AS_TEST = re.compile(
     r"(?:_test|_spec|[.-]test|[.-]spec)\.\w+$|(?:^|/)(?:load|stress|perf\w*)[-_]?tests?(?:ing)?/"
 )
-_CALLS = frozenset({"call", "call_expression"})
+CALLS = frozenset({"call", "call_expression", "method_invocation"})
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
@@ -84,10 +84,10 @@ def round_of(node: Node, file: SourceFile) -> LoopDraft | None:
 def awaited_call(awaited: Node, file: SourceFile) -> Node | None:
     """The call that an `await` waits for. In `await load<Row>(key)` the grammar takes the `await` for a part of it."""
     call = awaited.named_children[0] if awaited.named_child_count else None
-    if call is None or call.type in _CALLS or not file.source.startswith(b"<", awaited.end_byte):
-        return call if call is not None and call.type in _CALLS else None
+    if call is None or call.type in CALLS or not file.source.startswith(b"<", awaited.end_byte):
+        return call if call is not None and call.type in CALLS else None
     around = awaited.parent
-    while around is not None and around.start_byte == awaited.start_byte and around.type not in _CALLS:
+    while around is not None and around.start_byte == awaited.start_byte and around.type not in CALLS:
         around = around.parent
     return around if around is not None and around.start_byte == awaited.start_byte else None
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.attempts import CALLS, DAEMON, LIMITED, OPTIMISTIC, TIMEOUT_OF_A_CALL, WAITS, goes_out
+from analysis.engine.readers.attempts import DAEMON, LIMITED, OPTIMISTIC, TIMEOUT_OF_A_CALL, WAITS, goes_out
 from analysis.engine.readers.handlers import guarded_text
-from analysis.engine.readers.reading import followed, function_name, text_before, within
+from analysis.engine.readers.reading import CALLS, followed, function_name, text_before, within
 
 _RAISES_LATE = re.compile(r"\b(?:raise|throw)\b[^\n]*[tT]ime_?[oO]ut")
 _SWITCHES = re.compile(r"\b[\w.]+\s*=\s*(?:true|false|True|False)\b")  # what is asked for then is something else

@@ -9,7 +9,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.answers import only_closes, only_tells
 from analysis.engine.readers.handlers import guarded_text
-from analysis.engine.readers.reading import function_name, statements, text_after, within
+from analysis.engine.readers.reading import CALLS, function_name, statements, text_after, within
 from analysis.engine.rules.base import SCRIPT
 
 _BROAD = re.compile(r"\b(Exception|BaseException|Throwable|RuntimeException)\b")
@@ -32,7 +32,6 @@ _READS_ROWS = re.compile(
 SENDS = re.compile(r"\.(?:post|put|patch|send|publish|enqueue|delay|apply_async|produce)\w*\(|\bsend_\w+\(")
 _REST_OF_LINE = re.compile(r"#[^\n]*")
 _COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 # What fills a list of the function, waits, checks, or speaks to a browser's event.
 _LOCAL = re.compile(
     r"(?:\.(?:append|extend|push|preventDefault|stopPropagation)|\bsleep)\([^\n]*\);?\Z"
@@ -129,4 +128,4 @@ def _is_done(statement: Node, file: SourceFile) -> bool:
     if done.type in ("await", "await_expression") and done.named_child_count:
         done = done.named_children[0]
     text = file.text(statement)
-    return done.type in _CALLS and not (_LOCAL.search(text) or only_closes(text) or only_tells(text))
+    return done.type in CALLS and not (_LOCAL.search(text) or only_closes(text) or only_tells(text))

@@ -8,7 +8,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.built_text import built_text, is_constant, values_of
 from analysis.engine.readers.checked_text import is_plain_word
 from analysis.engine.readers.joined_text import is_fixed_list, joined_name
-from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before, within
+from analysis.engine.readers.reading import CALLS, assigned_values, followed, given_values, text_before, within
 
 _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*[()]|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
@@ -18,7 +18,6 @@ _SAFE = re.compile(
     r"|^(?-i:(?:\w+\.)?[A-Z][A-Z0-9_]+)\.(?:map|join|filter)\(|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|\.(?:toISOString|isoformat|getTime)\(\)$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
 )
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LITERALS = frozenset(
     {"string", "string_literal", "interpreted_string_literal", "number", "integer", "decimal_integer_literal"}
 )
@@ -107,13 +106,13 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
 
 def _is_made_of_constants(part: Node, file: SourceFile) -> bool:
     """Whether a function of the program's own is given literals and constants alone: `prefix(COLUMNS, "t")`."""
-    given = file.arguments(part)[0] if part.type in _CALLS and _OWN_CALL.match(file.text(part)) else []
+    given = file.arguments(part)[0] if part.type in CALLS and _OWN_CALL.match(file.text(part)) else []
     return bool(given) and all(each.type in _LITERALS or is_constant(each, file) for each in given)
 
 
 def _gives_constants(part: Node, file: SourceFile) -> bool:
     """Whether a function of this file gives literals and constants alone, whatever it is asked: `direction(order)`."""
-    called = _OWN_CALLEE.match(file.text(part)) if part.type in _CALLS else None
+    called = _OWN_CALLEE.match(file.text(part)) if part.type in CALLS else None
     found = [each for each in file.functions[1:] if called is not None and each.short_name == called[1]]
     if len(found) != 1:
         return False

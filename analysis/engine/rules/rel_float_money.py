@@ -21,7 +21,7 @@ from analysis.engine.readers.money_names import (
     is_of_a_bill,
 )
 from analysis.engine.readers.money_tables import says_money, speaks_of_money
-from analysis.engine.readers.reading import short
+from analysis.engine.readers.reading import CALLS, short
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -170,7 +170,7 @@ def _calls_around(call: Node) -> Iterator[Node]:
     """The calls that a call is an argument of, from the inside out, within its statement."""
     above = call.parent
     while above is not None and not above.type.endswith(("statement", "declaration", "definition", "declarator")):
-        if above.type in _CALLS:
+        if above.type in CALLS:
             yield above
         above = above.parent
 
@@ -353,7 +353,6 @@ def _is_of_money(field: Node, file: SourceFile) -> bool:
 
 
 LONGEST_PRODUCT = 80  # characters that are read
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _COMPARED = frozenset({"comparison_operator"})
 _CLASSES = frozenset({"class_definition", "class_declaration", "record_declaration", "type_spec"})
 _PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"ayout", b"ost", b"ax")

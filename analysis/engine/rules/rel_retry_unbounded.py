@@ -12,7 +12,6 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.attempts import (
-    CALLS,
     DAEMON,
     HANDLERS,
     LIMITED,
@@ -28,7 +27,7 @@ from analysis.engine.readers.handlers import comment_above
 from analysis.engine.readers.held_clients import by_client
 from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.promises import awaits_only_what_keeps_errors
-from analysis.engine.readers.reading import followed, function_name, within
+from analysis.engine.readers.reading import CALLS, followed, function_name, within
 from analysis.engine.readers.recursive_attempts import GO_AGAIN, Again, again_in_catch, again_in_go, again_in_handler
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch

@@ -21,14 +21,7 @@ from analysis.engine.readers.lock_names import (
     name_of,
     says_nothing,
 )
-from analysis.engine.readers.reading import (
-    declarations,
-    followed,
-    function_name,
-    short,
-    text_after,
-    within,
-)
+from analysis.engine.readers.reading import CALLS, declarations, followed, function_name, short, text_after, within
 from analysis.engine.readers.slow_calls import ASKS, DATA, FILES, SLEEPS, how_it_leaves, is_slow, what_it_reads
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 
@@ -87,7 +80,6 @@ _OF_OTHERS = re.compile(
 _OF_A_RESOURCE = re.compile(
     r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat|nonce"
 )
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
 _COLLECTION_TYPE = re.compile(rb"\b\w*(?:Map|List|Set|Queue|Deque|Collection)(?:<[^;=(){}]*>)?\s+\Z")
 _DECLARED_LOCK = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
@@ -225,7 +217,7 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
     calls = [
         call
         for call in within(body)
-        if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file)
+        if call.type in CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file)
     ]
     for call in calls:
         words = _what_it_does(call, lock, owner, file)

@@ -15,7 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers import handed_values, sql_calls
 from analysis.engine.readers.built_text import built_text, values_of
 from analysis.engine.readers.joined_text import joined_name
-from analysis.engine.readers.reading import function_text, short, text_before
+from analysis.engine.readers.reading import CALLS, function_text, short, text_before
 from analysis.engine.readers.sql_calls import Statement, statement_of
 from analysis.engine.readers.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 from analysis.engine.readers.sql_places import (
@@ -82,7 +82,6 @@ _WORDS = re.compile(r"[\w.]+")
 _BROUGHT = re.compile(r"\(*(?:await\s+)?(?:(?:this|self|ctx|c)\.)?(?:req|request)\b[.\[]")
 _CHOICES = frozenset({"ternary_expression", "conditional_expression"})
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
 _DEFINES = re.compile(
     r"[rbfuRBFU]{0,2}[\"'`\s]*(?:create|alter|drop|truncate|grant|revoke|reindex|vacuum"
@@ -296,7 +295,7 @@ def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
 def _may_hold_text(part: Node, file: SourceFile) -> bool:
     """Whether a part in quotes is a name, a field or what an object tells of itself: what another call makes of what it
     is given may be a time or a number."""
-    return part.type not in _CALLS or (not file.arguments(part)[0] and "." in file.text(part).partition("(")[0])
+    return part.type not in CALLS or (not file.arguments(part)[0] and "." in file.text(part).partition("(")[0])
 
 
 def _is_asked_for(part: Node, file: SourceFile) -> bool:
