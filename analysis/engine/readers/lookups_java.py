@@ -12,7 +12,6 @@ from analysis.engine.readers.lookups import (
     ASKED,
     FAILS,
     NEAR,
-    WORD_END,
     Missing,
     is_asked_by_key,
     is_asked_for,
@@ -21,6 +20,7 @@ from analysis.engine.readers.lookups import (
 )
 from analysis.engine.readers.reading import (
     LONGEST_TYPE,
+    WORD_END,
     declarations,
     followed,
     function_text,

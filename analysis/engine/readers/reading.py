@@ -38,6 +38,7 @@ _NAMED_AS_TEST = re.compile(
     r"(?:_test|_spec|[.-]test|[.-]spec)\.\w+$|(?:^|/)(?:load|stress|perf\w*)[-_]?tests?(?:ing)?/"
 )
 CALLS = frozenset({"call", "call_expression", "method_invocation"})
+WORD_END = re.compile(r"\b")  # for `followed`, where a name has only to stand whole
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
@@ -158,6 +159,22 @@ def is_unpacked(name: str, text: str) -> bool:
 def given_values(name: str, file: SourceFile) -> list[Node]:
     """The expressions that the file gives a name anywhere, as a constant has one."""
     return [_expression_at(match.end(), file) for match in followed(name.encode(), file.code, _ASSIGNED, b"_.$")]
+
+
+def known_values(name: str, node: Node, file: SourceFile) -> list[Node]:
+    """The expressions that the function gives a name before the node, or else the file anywhere."""
+    return assigned_values(name, node, file) or given_values(name, file)
+
+
+def first_argument(call: Node, file: SourceFile) -> str:
+    """The first positional argument as it is written; empty when there is none."""
+    return next((file.text(each) for each in file.arguments(call)[0]), "")
+
+
+def line_around(match: re.Match[str]) -> str:
+    """The line of its text that a match stands in, or the lines from its first to its last."""
+    text = match.string
+    return text[text.rfind("\n", 0, match.start()) + 1 : text.find("\n", match.end()) % (len(text) + 1)]
 
 
 def followed(

@@ -8,7 +8,14 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.built_text import built_text, is_constant, values_of
 from analysis.engine.readers.checked_text import is_plain_word
 from analysis.engine.readers.joined_text import is_fixed_list, joined_name
-from analysis.engine.readers.reading import CALLS, assigned_values, followed, given_values, text_before, within
+from analysis.engine.readers.reading import (
+    CALLS,
+    assigned_values,
+    followed,
+    known_values,
+    text_before,
+    within,
+)
 
 _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*[()]|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
@@ -165,7 +172,7 @@ def _is_of_a_written_map(value: Node, part: Node, file: SourceFile) -> bool:
     if value.type not in _SUBSCRIPTS:
         return False
     name = file.text(value.named_children[0])
-    maps = assigned_values(name, part, file) or given_values(name, file) if name.isidentifier() else []
+    maps = known_values(name, part, file) if name.isidentifier() else []
     return bool(maps) and all(_WRITTEN_MAP.fullmatch(_QUOTED.sub("", file.text(each))) is not None for each in maps)
 
 

@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed, function_text, text_after
+from analysis.engine.readers.reading import WORD_END, followed, function_text, line_around, text_after
 from analysis.engine.readers.time_spans import LOCAL_CLOCK
 
 _MATTERS = re.compile(
@@ -30,7 +30,6 @@ _QUERIED = re.compile(
 _INTO_A_ROW = re.compile(r"(?:\b[A-Z]\w*\((?:[^\n]*,\s*)?\w+\s*=|\.\w+\s*=)\s*\Z")
 _STORES = re.compile(r"\.(?:save|add|add_all|merge|commit|flush|bulk_create|persist)\(")
 _ORDERED = re.compile(r"\.is(?:Before|After)\(")
-WORD_END = re.compile(r"\b")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
 _OF_A_MODULE = re.compile(r"[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*now\(\)\s*$")
 _COMPARED_AS_TEXT = re.compile(r"\.isoformat\([^()\n]*\)\s*[<>]=?\s*[\w(]")
@@ -89,7 +88,7 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
     """Whether a line after the call stores or compares the variable."""
     after = text_after(call, file)
     for match in followed(name, after, WORD_END, "_."):
-        line = after[after.rfind("\n", 0, match.start()) + 1 : after.find("\n", match.end()) % (len(after) + 1)]
+        line = line_around(match)
         is_compared = _LESS_OR_MORE.match(after, match.end()) or _LESS_OR_MORE_BEFORE.search(
             after, max(0, match.start() - len(name) - 60), match.start() - len(name)
         )

@@ -18,7 +18,13 @@ from analysis.engine.readers.grpc_stubs import calls_without_deadline
 from analysis.engine.readers.java_clients import unlimited_client
 from analysis.engine.readers.java_waits import waits_for_ever
 from analysis.engine.readers.python_waits import waits_for_another
-from analysis.engine.readers.reading import assigned_values, function_name, function_text, given_values
+from analysis.engine.readers.reading import (
+    assigned_values,
+    first_argument,
+    function_name,
+    function_text,
+    known_values,
+)
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -155,7 +161,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 def _held_texts(given: list[Node], file: SourceFile) -> list[str]:
     """What the function, or else the file, gives the names among the arguments, as text."""
     names = [each for each in given if each.type == "identifier"]
-    values = [assigned_values(file.text(each), each, file) or given_values(file.text(each), file) for each in names]
+    values = [known_values(file.text(each), each, file) for each in names]
     return [file.text(value) for each in values for value in each]
 
 
@@ -219,7 +225,7 @@ def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee in _GO_SERVERS:
         name = callee.rpartition("/")[2]
-        first = next((file.text(each) for each in file.arguments(call)[0]), "")
+        first = first_argument(call, file)
         is_local = _LOOPBACK.match(first) is not None or helps_tests(file) or _shows_profiles(call, file)
         if name == "http.Serve" and _IN_MEMORY.search(function_text(call, file)):
             return

@@ -15,6 +15,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.reading import (
     assigned_values,
+    first_argument,
     followed,
     function_name,
     function_text,
@@ -191,7 +192,7 @@ def _is_safe_by_version(codebase: Codebase) -> bool:
 def _mark(call: Node, message: str, file: SourceFile) -> Mark:
     """Bytes that come with a request, a message or an upload make it critical, also when they were given a name before;
     `given` are those of a parameter."""
-    first = next((file.text(each) for each in file.arguments(call)[0]), "")
+    first = first_argument(call, file)
     held = _origins(first, call, file) if first.isidentifier() else []
     is_brought = any(_UPLOAD.search(text) for text in (file.text(call), *held))
     given = next(iter(file.arguments(call)[0]), None)
@@ -209,7 +210,7 @@ def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the same function pickled what it reads, or another one put it into that field."""
     if not callee.startswith(_PICKLED):
         return False
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    given = first_argument(call, file)
     held = _FROM_MEMORY.search(text_before(call, file)) if given.isidentifier() else None
     if held is not None and given in held[1] and _puts_own_bytes(held[2], file):
         return True
