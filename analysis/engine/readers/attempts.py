@@ -7,12 +7,11 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.handlers import TRIES
+from analysis.engine.readers.handlers import HANDLERS, TRIES
 from analysis.engine.readers.promises import awaited_elsewhere
 from analysis.engine.readers.reading import statements, within
 from analysis.engine.rules.base import SCRIPT
 
-HANDLERS = frozenset({"except_clause", "catch_clause"})
 REMOTE = re.compile(
     r"(?:\b|_)(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
     r"|sequelize|mongoose|knex|mongo\w*|amqp\w*|kafka\w*|channel|pool|data_?source|engine"

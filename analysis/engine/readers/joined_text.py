@@ -12,7 +12,7 @@ _JOINED = re.compile(
     r"strings\.Join\((?P<go>\w+),|[\"'`]\.join\((?P<python>\w+)\)$|^(?P<script>\w+)\.join\("
     r"|^String\.join\([^,]+,\s*(?P<java>\w+)\)$"
 )
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
 # What may stand beside literals without putting anything foreign in: placeholders and their numbers.
 _NUMBERED = re.compile(
     r"(?i)\w*placeholders?\w*(?=\()|\b(fmt\.Sprintf|strconv\.Itoa|len|str|String)(?=\()|(?<=\()\w*(args|params|values)\b"
@@ -39,7 +39,7 @@ def is_fixed_list(part: Node, file: SourceFile) -> bool:
     if not name:
         return False
     pieces = _put_into(name, _NUMBERS_ONLY.sub("", text_before(part, file)))
-    return bool(pieces) and not any(_NAME.search(_NUMBERED.sub("", _QUOTED.sub("", piece))) for piece in pieces)
+    return bool(pieces) and not any(_NAME.search(_NUMBERED.sub("", QUOTED.sub("", piece))) for piece in pieces)
 
 
 def joined_name(text: str) -> str:
@@ -101,7 +101,7 @@ def _until_closed(text: str, start: int) -> str:
     """The text up to the bracket that closes the one that is open at the start; quoted ones do not count."""
     open_brackets, position = 1, start
     while position < len(text) and open_brackets:
-        quoted = _QUOTED.match(text, position)
+        quoted = QUOTED.match(text, position)
         if quoted:
             position = quoted.end()
             continue

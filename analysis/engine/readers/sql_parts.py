@@ -5,9 +5,9 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.built_text import built_text, is_constant, values_of
+from analysis.engine.readers.built_text import SUMS, built_text, is_constant, values_of
 from analysis.engine.readers.checked_text import is_plain_word
-from analysis.engine.readers.joined_text import is_fixed_list, joined_name
+from analysis.engine.readers.joined_text import QUOTED, is_fixed_list, joined_name
 from analysis.engine.readers.reading import (
     CALLS,
     assigned_values,
@@ -28,7 +28,6 @@ _SAFE = re.compile(
 _LITERALS = frozenset(
     {"string", "string_literal", "interpreted_string_literal", "number", "integer", "decimal_integer_literal"}
 )
-_SUMS = frozenset({"binary_operator", "binary_expression"})
 _CLASS_CONSTANT = re.compile(r"[A-Z]\w*(?:\.[A-Z]\w*)+(?:\.value)?")  # `EventTypes.Closed`
 _OWN_CALL = re.compile(r"(?:this\.|self\.|cls\.)?\w+\(")
 _OWN_CALLEE = re.compile(r"(?:this\.|self\.|cls\.)?(\w+)\(")
@@ -72,7 +71,6 @@ _CONSTANT_LIST = re.compile(r"(?:[\w.]+\.)?_?[A-Z][A-Z0-9_]*(?:\.(?:items|keys|v
 _SUBSCRIPTS = frozenset({"subscript", "subscript_expression", "index_expression"})
 _WRITTEN_MAP = re.compile(r"(?:map\[\w+\]\w+)?\{\s*(?:[\w$]*\s*:\s*,?\s*)+\}")
 _SUM_OF_NUMBERS = re.compile(r"[\w.]+\s*[-+*]\s*\d+")
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
 _JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
 
 
@@ -88,7 +86,7 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
         return True
     if file.language != "go" and _CLASS_CONSTANT.fullmatch(text) and text.partition(".")[0] in file.bindings:
         return True
-    if part.type in _SUMS:
+    if part.type in SUMS:
         pieces = built_text(part, file).parts
         return pieces != (part,) and all(is_safe(each, context, file) for each in pieces)
     if not re.fullmatch(r"[\w.$]+", text):
@@ -157,7 +155,7 @@ def _is_of_a_written_list(name: str, part: Node, file: SourceFile) -> bool:
 
 
 def _is_written_out(text: str) -> bool:
-    without = _QUOTED.sub("", text)
+    without = QUOTED.sub("", text)
     is_list = without != text and _WRITTEN_LIST.fullmatch(without.strip()) is not None
     return is_list or _CONSTANT_LIST.fullmatch(text) is not None
 
@@ -173,7 +171,7 @@ def _is_of_a_written_map(value: Node, part: Node, file: SourceFile) -> bool:
         return False
     name = file.text(value.named_children[0])
     maps = known_values(name, part, file) if name.isidentifier() else []
-    return bool(maps) and all(_WRITTEN_MAP.fullmatch(_QUOTED.sub("", file.text(each))) is not None for each in maps)
+    return bool(maps) and all(_WRITTEN_MAP.fullmatch(QUOTED.sub("", file.text(each))) is not None for each in maps)
 
 
 def is_counted(part: Node, lead: str, file: SourceFile) -> bool:

@@ -16,7 +16,7 @@ _STARTED = re.compile(r"((?:self\.)?\w*(?:(start|begin|t0|tic)|finish|end(?!_?(?
 _TAKEN_FROM = re.compile(r"(?:now\(\)|(?:finish|end|stop)\w*)\s*-\s*\Z")
 _MINUS_START = re.compile(r"\s*-\s*(?:self\.)?\w*(?:start|begin|t0|tic)")
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
-_ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
+ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _MEMBER = re.compile(r"self\.\w+")
 _GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)\s*")
 NEAR = 60  # bytes before a call
@@ -71,6 +71,6 @@ def is_end_of_span(call: Node, file: SourceFile) -> bool:
 
 def is_start_of_span(call: Node, file: SourceFile) -> bool:
     """Whether a time of Java goes into a variable that only measures how long it took."""
-    given = _ASSIGNED.match(file.text(file.statement_of(call)))
+    given = ASSIGNED.match(file.text(file.statement_of(call)))
     uses = list(followed(given[1], text_after(call, file), WORD_END, "_.")) if given is not None else []
     return bool(uses) and all(_SPAN_OF.match(each.string, each.end()) for each in uses)

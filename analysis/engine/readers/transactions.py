@@ -30,7 +30,7 @@ _RUNNERS = frozenset({"$transaction", "transaction", "withTransaction", "runInTr
 _GO_RUNNERS = frozenset(
     {"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction", "BeginFunc", "BeginTxFunc", "WithTransaction"}
 )
-_GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
+GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
 _RUNS = re.compile(
     rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx|BeginFunc|BeginTxFunc|WithTransaction)"
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
@@ -172,7 +172,7 @@ WATCHES = (
     Watch("call", look_at_begun, SCRIPT, names=frozenset({"query", "execute"})),
     Watch("call", look_at_template, JAVA, names=_TEMPLATE_VERBS),
     Watch("call", look_at_runner, GO, names=_GO_RUNNERS),
-    Watch("call", look_at_begin, GO, names=_GO_BEGINS),
+    Watch("call", look_at_begin, GO, names=GO_BEGINS),
 )
 
 

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import WORD_END, followed, function_text, line_around, text_after
-from analysis.engine.readers.time_spans import LOCAL_CLOCK
+from analysis.engine.readers.time_spans import ASSIGNED, LOCAL_CLOCK
 
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
@@ -19,7 +19,6 @@ _GIVEN_AWAY = re.compile(
 )
 _IN_A_TEXT = re.compile(r"\bstr\(now\(\)|%\s*\(?now\(\)|\{now\(\)")
 _LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
-ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _QUERIED = re.compile(
     r"\b(?:gte?|lte?)\s*[:,]|\b(?:More|Less)Than\w*\(|\bBetween\(|\bOp\.\w+\]"
     r"|\b(?:execute\w*|bulk_create|insert\w*|upsert\w*|persist|put_item)\([^\n]*[,(\[]\s*\w+\s*[,)\]]"

@@ -22,6 +22,7 @@ from analysis.engine.readers.effects_of_calls import (
     PYTHON_CALLS,
     SCRIPT_CALLS,
 )
+from analysis.engine.readers.handlers import HANDLERS
 from analysis.engine.readers.reading import assigned_values, followed, is_imported, origin_of, text_before
 from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
 
@@ -74,7 +75,6 @@ _ASKS_A_SERVER = frozenset({"ping", "connect", "authenticate"})
 _WAITED_FOR = frozenset({"query", "execute", "initialize", "runMigrations", "migrate"})
 # Files beside the module are part of the package.
 _LIMITED = re.compile(rb"\btimeout\b|\bsignal\b")
-_HANDLERS = frozenset({"except_clause", "catch_clause"})
 _FAILS = re.compile(rb"\b(?:raise|throw|exit)\b")
 _OWN_DATA = re.compile(
     r"__file__|__dirname|import\.meta|process\.cwd\(\)|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
@@ -239,7 +239,7 @@ def _is_borne(call: Node, file: SourceFile) -> bool:
     tried = call.parent
     while tried is not None and tried.type != "try_statement":
         tried = tried.parent
-    handlers = [each for each in tried.named_children if each.type in _HANDLERS] if tried is not None else []
+    handlers = [each for each in tried.named_children if each.type in HANDLERS] if tried is not None else []
     return bool(handlers) and not any(
         _FAILS.search(file.source, each.start_byte, each.end_byte) is not None for each in handlers
     )

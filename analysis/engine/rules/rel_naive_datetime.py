@@ -23,8 +23,8 @@ from analysis.engine.readers.django_clock import (
 )
 from analysis.engine.readers.java_dates import is_zoned, reads_fields, reads_texts, stored_as
 from analysis.engine.readers.reading import WORD_END, followed, function_text, short, text_after
-from analysis.engine.readers.time_spans import gives_a_day, is_end_of_span, is_span, is_start_of_span
-from analysis.engine.readers.uses_of_times import ASSIGNED, confidence_of, severity_of, stays
+from analysis.engine.readers.time_spans import ASSIGNED, gives_a_day, is_end_of_span, is_span, is_start_of_span
+from analysis.engine.readers.uses_of_times import confidence_of, severity_of, stays
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(

@@ -13,7 +13,6 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.attempts import (
     DAEMON,
-    HANDLERS,
     LIMITED,
     OPTIMISTIC,
     REMOTE,
@@ -23,7 +22,7 @@ from analysis.engine.readers.attempts import (
     goes_out,
     is_counted_down,
 )
-from analysis.engine.readers.handlers import comment_above
+from analysis.engine.readers.handlers import HANDLERS, comment_above
 from analysis.engine.readers.held_clients import by_client
 from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.promises import awaits_only_what_keeps_errors

@@ -16,6 +16,7 @@ from analysis.engine.readers.held_calls import calls_of_others, first_of_the_loc
 from analysis.engine.readers.lock_names import (
     KEEPS_FILES,
     is_general,
+    is_lock_in_java,
     is_named_after,
     leaves_files_to_another,
     name_of,
@@ -82,7 +83,6 @@ _OF_A_RESOURCE = re.compile(
 )
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
 _COLLECTION_TYPE = re.compile(rb"\b\w*(?:Map|List|Set|Queue|Deque|Collection)(?:<[^;=(){}]*>)?\s+\Z")
-_DECLARED_LOCK = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _RELEASES = re.compile(r"\(\)")
 _LEAVES = re.compile(r"\s*(?:;|\n)\s*(?:return|throw|raise|continue|break)\b")
 # What makes those who want the same wait for each other, on purpose.
@@ -188,7 +188,7 @@ def _is_declared(receiver: str, file: SourceFile) -> bool:
     """Whether Java declares the name as a lock."""
     if file.language != "java" or not (file.mentions(b"Lock ") or file.mentions(b"Semaphore ")):
         return False
-    return any(_DECLARED_LOCK.search(each) for each in declarations(receiver.rpartition(".")[2], file))
+    return is_lock_in_java(receiver.rpartition(".")[2], file)
 
 
 def _is_of_an_entry(lock: str, call: Node, file: SourceFile) -> bool:

@@ -27,7 +27,7 @@ from analysis.engine.readers.second_writes import with_callee, with_callees, wit
 from analysis.engine.readers.session_commits import committed, half_done
 from analysis.engine.readers.table_writes import Write, writes_by_function
 from analysis.engine.readers.transaction_callers import called_in_transactions
-from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
+from analysis.engine.readers.transactions import GO_BEGINS, TRANSACTIONAL, in_transaction
 from analysis.engine.readers.written_rows import MADE
 from analysis.engine.rules.base import GO, JAVA, PYTHON, ROOTS, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
@@ -312,7 +312,6 @@ _NEEDS = {
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
-_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
 
 _NEEDED = {language: needs for languages, needs in _NEEDS.items() for language in languages}
 
@@ -321,6 +320,6 @@ WATCHES = (
     *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in ROOTS),
     Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
     Watch("function", look_at_row, GO, needs=(b"(ctx, ", b".Context(), ")),
-    Watch("call", look_at_begin, GO, names=_BEGINS),
+    Watch("call", look_at_begin, GO, names=GO_BEGINS),
     Watch("function", look_at_method, JAVA, needs=(b"@Transactional",)),
 )
