@@ -233,6 +233,23 @@ class Place:
         return self.facts.functions[self.index]
 
     @property
+    def callee(self) -> Callee:
+        """The function as the call graph knows it."""
+        return Callee(self.path, self.index)
+
+    def with_nested(self) -> Iterator["Place"]:
+        """The function and those that are made in it, which stand behind it."""
+        inside = {self.index}
+        for index, function in enumerate(self.facts.functions[self.index :], self.index):
+            if index in inside or function.parent in inside:
+                inside.add(index)
+                yield self.codebase.place(self.path, index)
+
+    def meant_by(self, call: str) -> tuple[Callee, ...]:
+        """The functions of the codebase that a call in this function may mean."""
+        return self.codebase.calls.resolve(self.path, self.function, call)
+
+    @property
     def kind(self) -> FileKind:
         return file_kind(self.path, self.facts)
 

@@ -102,7 +102,7 @@ def _sites(call: str, place: Place) -> Iterator[tuple[QuerySite, int]]:
     own = [site for site in _own_sites(place) if site.line == int(at)]
     yield from ((site, 0) for site in own)
     if not own:
-        called: tuple[Callee, ...] = place.codebase.calls.resolve(place.path, place.function, name)
+        called: tuple[Callee, ...] = place.meant_by(name)
         for each in called:
             yield from ((site, int(at)) for site in place.codebase.queries.by_function.get(each, ()))
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
@@ -190,7 +189,7 @@ def loads_rows(call: str, place: Place, codebase: Codebase) -> bool:
     """Whether a function that is called loads rows of a table which does not stay small, and not a few of them."""
     return any(
         _may_be_many(site) and not 0 < site.query.limit <= SMALL
-        for callee in codebase.calls.resolve(place.path, place.function, call)
+        for callee in place.meant_by(call)
         for site in codebase.queries.by_function.get(callee, ())
     )
 
@@ -205,7 +204,7 @@ def is_asked_for(collection: str, node: Node, file: SourceFile) -> bool:
 def are_rows(name: str, place: Place, codebase: Codebase) -> bool:
     """Whether the function gives this name the rows of a query for a table which does not stay small, and not a few of
     them."""
-    sites = codebase.queries.by_function.get(Callee(place.path, place.index), ())
+    sites = codebase.queries.by_function.get(place.callee, ())
     return any(_may_be_many(site) and not site.query.limit for site in sites if site.query.variable == name)
 
 

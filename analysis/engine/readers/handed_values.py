@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
@@ -81,7 +80,7 @@ WATCHES = (Watch("program", look, SCRIPT, needs=_NEEDS),)
 
 def handed_to(place: Place, position: int) -> frozenset[str]:
     """What the calls that tell give to a parameter of a function: `asked`, `clamped`, or both."""
-    here, name = Callee(place.path, place.index), place.function.short_name
+    here, name = place.callee, place.function.short_name
     return frozenset(
         kind
         for caller, mark in place.codebase.marks(ANNOTATION)

@@ -120,7 +120,7 @@ def _what_others_do(called: str, place: Place, codebase: Codebase) -> str:
     """What all functions that the name can mean in other files do outside of the process, in words; empty where one
     stays inside."""
     said = []
-    for each in codebase.calls.resolve(place.path, place.function, called):
+    for each in place.meant_by(called):
         inner = leaving_call(each, codebase)
         words = what_it_does(inner, codebase.files[each.path].language) if inner else ""
         said.append(words or (DATA if codebase.queries.by_function.get(each) else ""))

@@ -73,7 +73,7 @@ def may_give_none(callee: str, place: Place) -> bool:
     """Whether all that a callee may mean says that it may give None: the functions that the file sees, or else the
     methods of that name wherever they stand, since what an object holds is known by its name alone."""
     codebase = place.codebase
-    meant = codebase.calls.resolve(place.path, place.function, callee)
+    meant = place.meant_by(callee)
     receiver, _, name = callee.rpartition(".")
     known = [
         _gives_none(codebase.files[each.path], each.position)

@@ -104,7 +104,7 @@ def awaits_only_what_keeps_errors(mark: Mark, place: Place) -> bool:
     names = mark.data.get("awaits", "").split()
     codebase = place.codebase
     for name in names:
-        found = codebase.calls.resolve(place.path, place.function, name)
+        found = place.meant_by(name)
         flags = [codebase.files[each.path].functions[each.position].flags for each in found]
         if not flags or not all(each & FunctionFlag.KEEPS_ERRORS for each in flags):
             return False

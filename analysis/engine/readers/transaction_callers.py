@@ -13,10 +13,7 @@ MOST_LEVELS = 3  # of calls between a write and the transaction around it
 def called_in_transactions(codebase: Codebase, asked_of: set[Callee]) -> set[Callee]:
     """Of the functions those that are called, and only ever inside a transaction: that of the caller, or of who calls
     the caller."""
-    inside: dict[Callee, set[str]] = {}  # per function what it calls in a transaction
-    for place, mark in codebase.marks(transactions.ANNOTATION):
-        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
-        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
+    inside = called_inside(codebase)
     callers: dict[Callee, set[tuple[Callee, bool]]] = {}  # with whether the call stands in a transaction
     asked, found = set(asked_of) if inside else set(), set[Callee]()
     for _ in range(MOST_LEVELS):
@@ -34,6 +31,15 @@ def called_in_transactions(codebase: Codebase, asked_of: set[Callee]) -> set[Cal
             callee for callee in callers if all(is_inside or caller in covered for caller, is_inside in callers[callee])
         }
     return covered
+
+
+def called_inside(codebase: Codebase) -> dict[Callee, set[str]]:
+    """Per function what it calls in a transaction of its own, as it is written."""
+    inside: dict[Callee, set[str]] = {}
+    for place, mark in codebase.marks(transactions.ANNOTATION):
+        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
+        inside.setdefault(place.callee, set()).update(called)
+    return inside
 
 
 def _calls_of(asked: set[Callee], codebase: Codebase) -> Iterator[tuple[Callee, Callee, str]]:

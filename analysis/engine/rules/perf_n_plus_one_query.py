@@ -104,7 +104,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 def multiplies(site: QuerySite) -> bool:
     """Whether the loop around a query runs it with other values again and again."""
     loop = site.loop
-    if loop is None or not site.query.uses_loop_variable or not goes_on(loop, site.facts):
+    if loop is None or not site.query.uses_loop_variable or not goes_on(loop):
         return False
     silent = {"guarded"} | ONE_ROUND | RARELY
     if not site.notes.keys().isdisjoint(silent) or _is_batch_function(site.function.name):
@@ -119,7 +119,7 @@ def multiplies(site: QuerySite) -> bool:
     return not (narrowing and all(each.operator == "in" for each in narrowing))
 
 
-def goes_on(loop: Loop, facts: FileFacts, written: str = "") -> bool:
+def goes_on(loop: Loop, written: str = "") -> bool:
     """Whether a loop takes single items, and maybe many of them. What is `written` to a table of that name are rows,
     though a page or a batch may be meant by it elsewhere."""
     if written and loop.iterable.lower() == written.lower():
@@ -238,7 +238,7 @@ def _indirect(queries: Queries, codebase: Codebase) -> Iterator[Finding]:
             continue
         for loop in facts.loops:
             for call in loop.calls:
-                if not call.uses_variable or call.callee.rpartition(".")[2] not in names or not goes_on(loop, facts):
+                if not call.uses_variable or call.callee.rpartition(".")[2] not in names or not goes_on(loop):
                     continue
                 asked = _asked(call, loop, path, facts, asking, codebase)
                 if asked is not None:

@@ -90,7 +90,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) -> Iterator[Finding]:
     """The lazy relations that a loop reads of its rows, each once."""
     loop = place.facts.loops[int(mark.data["loop"])]
-    if not goes_on(loop, place.facts):
+    if not goes_on(loop):
         return
     site = codebase.queries.driver(place.path, loop)
     if site is None and "giver" in mark.data and "manager" not in mark.data:
@@ -117,7 +117,7 @@ def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) 
 def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
     """The query whose rows the named function gives back, when it is sure which function is meant and that it runs no
     other."""
-    targets = codebase.calls.resolve(place.path, place.function, name)
+    targets = place.meant_by(name)
     if len(targets) != 1 or not is_named(name, place.function, targets[0], codebase):
         return None
     asked = codebase.queries.by_function.get((targets[0].path, targets[0].position), ())

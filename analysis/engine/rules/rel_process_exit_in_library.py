@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Function, FunctionFlag, Mark
@@ -331,7 +330,7 @@ def _callers_in_file(place: Place) -> list[Function]:
 
 def _is_step_of_main(place: Place) -> bool:
     """Whether only the `main` and `init` of programs call a function of Go: it is their code, put elsewhere."""
-    codebase, here = place.codebase, Callee(place.path, place.index)
+    codebase, here = place.codebase, place.callee
     name = place.function.short_name
     importers = {edge.source for edge in codebase.graph.importers_of(place.path)} & codebase.files.keys()
     package = {path for path in codebase.files if path.rpartition("/")[0] == place.path.rpartition("/")[0]}

@@ -247,7 +247,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     called = (
         codebase.place(callee.path, callee.position)
         for name in mark.data["calls"].split()
-        for callee in codebase.calls.resolve(place.path, place.function, name)
+        for callee in place.meant_by(name)
     )
     return place.finding(mark) if any(map(_is_remote, called)) else None
 

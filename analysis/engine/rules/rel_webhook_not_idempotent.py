@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Query
@@ -291,18 +290,9 @@ def _callees(place: Place) -> Iterator[Place]:
     """What a handler calls and what that calls, a service between the handler and the rows, with the functions that
     stand in those: what runs in a transaction."""
     calls = place.codebase.calls
-    direct = calls.callees(Callee(place.path, place.index))
+    direct = calls.callees(place.callee)
     for callee in dict.fromkeys((*direct, *(inner for each in direct for inner in calls.callees(each)))):
-        yield from (place.codebase.place(callee.path, each) for each in _with_nested(callee, place.codebase))
-
-
-def _with_nested(callee: Callee, codebase: Codebase) -> list[int]:
-    """The position of a function and those of the functions in it, which stand behind it."""
-    found = [callee.position]
-    for index, function in enumerate(codebase.files[callee.path].functions[callee.position + 1 :], callee.position + 1):
-        if function.parent in found:
-            found.append(index)
-    return found
+        yield from place.codebase.place(*callee).with_nested()
 
 
 def _is_guarded(place: Place) -> bool:

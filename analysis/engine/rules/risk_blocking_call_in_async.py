@@ -227,7 +227,7 @@ def look_at_imported(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _blocked_by(call: str, place: Place, codebase: Codebase) -> str:
     """The call by which a plain function of another file blocks; empty when what is called may be a coroutine."""
-    meant = codebase.calls.resolve(place.path, place.function, call)
+    meant = place.meant_by(call)
     others = [each for each in meant if each.path != place.path]
     if len(others) != 1:
         return ""

@@ -148,7 +148,7 @@ def look_at_nil(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _wants_context(called: str, place: Place, codebase: Codebase) -> bool:
     """Whether all that a name can mean takes a context first, and does not ask whether it was given one."""
-    found = codebase.calls.resolve(place.path, place.function, called)
+    found = place.meant_by(called)
     for each in found:
         facts = codebase.files[each.path]
         taken = facts.functions[each.position].parameters[:1]

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
@@ -238,14 +237,14 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
     heard.extend(with_callee(found, codebase))
-    heard.extend(with_callees(found, codebase))
-    heard.extend(with_commits(found, codebase))
+    heard.extend(with_callees(found))
+    heard.extend(with_commits(found))
     told = {(place.path, place.index) for place, _ in heard}
     heard.extend(each for each in with_declared(RULE.id, codebase) if (each[0].path, each[0].index) not in told)
     if not heard:
         return
     only_documents = any(place.facts.language == "java" for place, _ in heard) and keeps_only_documents(codebase)
-    covered = called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
+    covered = called_in_transactions(codebase, {place.callee for place, _ in heard})
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and has_proxies(codebase)
     is_spring_6 = any("class" in mark.data for _, mark in heard) and is_of_jakarta(codebase)
     for place, mark in heard:
@@ -256,9 +255,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                 yield place.finding(mark, confidence=Confidence.LOW) if is_seen else place.finding(mark)
         elif _STARTS_UP.search(place.function.short_name):
             continue  # it runs again with the next start
-        elif Callee(place.path, place.index) not in covered and (
-            _is_run(place, every_request=every_request) or _may_be_run(mark, place)
-        ):
+        elif place.callee not in covered and (_is_run(place, every_request=every_request) or _may_be_run(mark, place)):
             is_guess = (
                 _is_made_good(mark, place)
                 or _may_be_run(mark, place)

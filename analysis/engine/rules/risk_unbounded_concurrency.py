@@ -338,7 +338,7 @@ def _is_limited_by(called: str, place: Place, codebase: Codebase) -> bool:
     """Whether what is started takes a semaphore, in whichever file it stands."""
     return any(
         mark.rule == ANNOTATION and mark.function == callee.position
-        for callee in codebase.calls.resolve(place.path, place.function, called)
+        for callee in place.meant_by(called)
         for mark in codebase.files[callee.path].marks
     )
 
