@@ -62,14 +62,20 @@ def is_meant(call: Node, callee: str, given: str, file: SourceFile) -> bool:
 
 def _only_measures(call: Node, file: SourceFile) -> bool:
     """Whether the fresh context goes to a metric: that is noted in memory, also of work that was cancelled."""
-    around = call.parent.parent if call.parent is not None else None
-    return around is not None and around.type == "call_expression" and _MEASURES.search(file.callee(around)) is not None
+    around = _call_around(call)
+    return around is not None and _MEASURES.search(file.callee(around)) is not None
 
 
 def has_own_limit(call: Node, file: SourceFile, limits: frozenset[str] = CANCELS) -> bool:
     """Whether the fresh context is given a time limit or a cancel function of its own."""
+    around = _call_around(call)
+    return around is not None and file.callee(around) in limits
+
+
+def _call_around(call: Node) -> Node | None:
+    """The call that a fresh context is given to."""
     around = call.parent.parent if call.parent is not None else None
-    return around is not None and around.type == "call_expression" and file.callee(around) in limits
+    return around if around is not None and around.type == "call_expression" else None
 
 
 def is_started(name: bytes, source: bytes) -> bool:
@@ -128,8 +134,8 @@ def is_taken_over(given: str, earlier: str) -> bool:
 def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
     """Whether the cancel function of the fresh context is kept for others to call, as that of a job is, or called in
     several places: then the function says itself when the work ends."""
-    around = call.parent.parent if call.parent is not None else None
-    if around is None or around.type != "call_expression" or file.callee(around) not in CANCELS:
+    around = _call_around(call)
+    if around is None or file.callee(around) not in CANCELS:
         return False
     if _KEPT_IN_FIELDS.search(
         file.source[max(0, around.start_byte - 120) : around.start_byte].decode("utf-8", "replace")
@@ -162,8 +168,8 @@ def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:
 
 def _lives_on(call: Node, file: SourceFile) -> bool:
     """Whether what is made with the fresh context is an object that stays, or is handed to a goroutine."""
-    made = call.parent.parent if call.parent is not None else None
-    if made is None or made.type != "call_expression":
+    made = _call_around(call)
+    if made is None:
         return False
     if _MAKES.search(file.callee(made)):
         return True

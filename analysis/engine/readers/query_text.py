@@ -182,7 +182,7 @@ def _is_asked(at: Surroundings) -> bool:
 def _of_rows(at: Surroundings) -> Notes:
     """What the function does with the rows that it reads."""
     query, language = at.query, at.file.language
-    rows = marked(query, at.lines, at.file)
+    rows = marked(at)
     taken = taken_by(rows, language) if query.function != 0 and rows else ""
     if taken:
         yield "taken", taken

@@ -93,6 +93,11 @@ def awaited_call(awaited: Node, file: SourceFile) -> Node | None:
     return around if around is not None and around.start_byte == awaited.start_byte else None
 
 
+def is_awaited(call: Node) -> bool:
+    """Whether Python waits for what a call gives, right there."""
+    return call.parent is not None and call.parent.type == "await"
+
+
 def function_name(node: Node, file: SourceFile) -> str:
     """Qualified name of the function that the node belongs to, for messages."""
     return file.functions[file.function_of(node)].name

@@ -15,7 +15,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.database_drivers import CONNECTS
 from analysis.engine.readers.file_paths import is_path
-from analysis.engine.readers.reading import followed, full_callee, function_name, origin_of
+from analysis.engine.readers.reading import followed, full_callee, function_name, is_awaited, origin_of
 from analysis.engine.rules.base import PYTHON, Watch
 
 RULE = Rule(
@@ -110,7 +110,7 @@ _OWN_NAME = re.compile(r"(?:self\.)?[A-Za-z_]\w*")
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls directly inside `async def` that are not awaited."""
-    if not file.in_async(call) or (blocking := _blocking_name(call, file)) is None or _is_awaited(call):
+    if not file.in_async(call) or (blocking := _blocking_name(call, file)) is None or is_awaited(call):
         return
     if _is_rule_of_a_build(call, file):
         return
@@ -322,11 +322,6 @@ def _is_rule_of_a_build(call: Node, file: SourceFile) -> bool:
     """Whether the coroutine is a rule of Pants, whose engine runs each in a thread of its own."""
     decorators = file.functions[file.function_of(call)].decorators
     return any(file.resolve(each).startswith("pants.") for each in decorators)
-
-
-def _is_awaited(call: Node) -> bool:
-    parent = call.parent
-    return parent is not None and parent.type == "await"
 
 
 def _is_shadowed(callee: str, file: SourceFile) -> bool:

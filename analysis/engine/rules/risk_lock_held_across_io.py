@@ -22,7 +22,16 @@ from analysis.engine.readers.lock_names import (
     name_of,
     says_nothing,
 )
-from analysis.engine.readers.reading import CALLS, declarations, followed, function_name, short, text_after, within
+from analysis.engine.readers.reading import (
+    CALLS,
+    declarations,
+    followed,
+    function_name,
+    is_awaited,
+    short,
+    text_after,
+    within,
+)
 from analysis.engine.readers.slow_calls import ASKS, DATA, FILES, SLEEPS, how_it_leaves, is_slow, what_it_reads
 from analysis.engine.rules.base import GO, JAVA, PYTHON, Watch
 
@@ -148,7 +157,7 @@ def look_at_acquired(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver = text.removesuffix(".lock()") if is_bare else text.partition("(")[0].rpartition(".")[0]
     if function is None or not (_NAMED_LOCK.search(receiver) or _is_declared(receiver, file)):
         return
-    if file.language == "python" and (_is_awaited(call) or not _is_lock(receiver, file)):
+    if file.language == "python" and (is_awaited(call) or not _is_lock(receiver, file)):
         return
     after = text_after(call, file)
     name = f"{receiver}.{'release' if file.language == 'python' else 'unlock'}"
@@ -197,10 +206,6 @@ def _is_of_an_entry(lock: str, call: Node, file: SourceFile) -> bool:
     head = file.functions[file.function_of(call)].node.child_by_field_name("receiver")
     root, dot, _ = lock.partition(".")
     return bool(dot) and head is not None and root not in file.text(head)
-
-
-def _is_awaited(call: Node) -> bool:
-    return call.parent is not None and call.parent.type == "await"
 
 
 def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
@@ -338,7 +343,7 @@ def _is_of_memory(lock: str, file: SourceFile) -> bool:
 
 def _awaited(call: Node, lock: str, file: SourceFile) -> str:
     """A coroutine that waits while it holds a lock of threads blocks the loop for all that want it."""
-    if not _is_awaited(call) or not re.search(
+    if not is_awaited(call) or not re.search(
         rf"\b{re.escape(lock.rpartition('.')[2])}\s*=\s*threading\.R?Lock\(", file.source.decode("utf-8", "replace")
     ):
         return ""
