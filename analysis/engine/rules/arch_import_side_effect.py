@@ -1,7 +1,7 @@
 """Importing a file talks to the network, opens a database, reads files, starts processes or sleeps."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -24,7 +24,7 @@ from analysis.engine.readers.effects_of_calls import (
 )
 from analysis.engine.readers.handlers import HANDLERS
 from analysis.engine.readers.reading import assigned_values, followed, is_imported, origin_of, text_before
-from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="arch-import-side-effect",
@@ -360,13 +360,9 @@ def _is_registered(entry: Entry) -> bool:
     return entry.framework in ("express", "fastify") or entry.detail == "createServer"
 
 
-def _last_names(known: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(callee.rpartition(".")[2] for callee in known)
-
-
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=_last_names(PYTHON_CALLS) | _ASKS_A_SERVER),
-    Watch("call", look_at_script, SCRIPT, names=_last_names(SCRIPT_CALLS) | _CONNECTS | _ASKS_A_SERVER | _WAITED_FOR),
-    Watch("call", look_at_go, GO, names=_last_names(GO_CALLS)),
+    Watch("call", look_at_python, PYTHON, names=last_names(PYTHON_CALLS) | _ASKS_A_SERVER),
+    Watch("call", look_at_script, SCRIPT, names=last_names(SCRIPT_CALLS) | _CONNECTS | _ASKS_A_SERVER | _WAITED_FOR),
+    Watch("call", look_at_go, GO, names=last_names(GO_CALLS)),
     Watch("go", look_at_go_statement, GO, needs=(b"func init()",)),
 )

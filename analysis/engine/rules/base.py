@@ -119,3 +119,8 @@ class Watch:
     endings: tuple[str, ...] = ()
     needs: tuple[bytes, ...] = ()
     starts: re.Pattern[bytes] | None = None
+
+
+def last_names(callees: Iterable[str]) -> frozenset[str]:
+    """The last segments of callees, by which a `Watch` finds their calls."""
+    return frozenset(name.rpartition(".")[2] for name in callees)

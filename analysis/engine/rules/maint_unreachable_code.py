@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
 from analysis.engine.readers.reading import CALLS, COMMENTS, short, statements
-from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="maint-unreachable-code",
@@ -236,6 +236,6 @@ WATCHES = (
         "call",
         look_at_exit,
         ALL,
-        names=frozenset(name.rpartition(".")[2] for name in _EXITS),
+        names=last_names(_EXITS),
     ),
 )

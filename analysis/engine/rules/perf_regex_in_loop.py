@@ -14,7 +14,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.built_text import built_text, is_constant
 from analysis.engine.readers.reading import followed, function_name, is_made_once, round_of, short, text_before
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import ALL, Watch, last_names
 
 RULE = Rule(
     id="perf-regex-in-loop",
@@ -188,6 +188,6 @@ WATCHES = (
         "call",
         look,
         ALL,
-        names=frozenset({name.rpartition(".")[2] for name in _COMPILERS}) | frozenset(_TEXT_METHODS),
+        names=last_names(_COMPILERS) | frozenset(_TEXT_METHODS),
     ),
 )

@@ -16,7 +16,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers.database_drivers import CONNECTS
 from analysis.engine.readers.file_paths import is_path
 from analysis.engine.readers.reading import followed, full_callee, function_name, is_awaited, origin_of
-from analysis.engine.rules.base import PYTHON, Watch
+from analysis.engine.rules.base import PYTHON, Watch, last_names
 
 RULE = Rule(
     id="risk-blocking-call-in-async",
@@ -96,7 +96,7 @@ _LOCAL_FILES = frozenset({"open", "io.open", "io.open_code", "os.fdopen"})
 _TERMINALS = frozenset("get create first last exists count delete update iterator aggregate bulk_create save".split())
 _AWAITED = re.compile(rb"\bawait\s*\Z")
 _WAITED = frozenset({"await", "lambda"})  # a lambda is run by whom it is given to
-_NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
+_NAMES = last_names(_BLOCKING) | _METHODS
 _OPENS = re.compile(rb"\(")
 _AWAITS = re.compile(rb"\bawait\b|\bfor\b|\bwith\b|create_task|ensure_future|gather|_to_async|to_thread|def\b|lambda\b")
 _COMMAND_LINES = frozenset({"argparse", "click", "typer", "getpass"})

@@ -25,7 +25,7 @@ from analysis.engine.readers.reading import (
     function_text,
     known_values,
 )
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="risk-client-no-default-timeout",
@@ -346,9 +346,9 @@ def _is_unknown(positional: list[Node], callee: str) -> bool:
 
 
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
+    Watch("call", look_at_python, PYTHON, names=last_names(_PYTHON)),
     Watch("call", look_at_waiting, PYTHON, names=frozenset({"get", "result"})),
-    Watch("call", look_at_script, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _SCRIPT)),
+    Watch("call", look_at_script, SCRIPT, names=last_names(_SCRIPT)),
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
     Watch("call", look_at_go_pool, GO, needs=(b'"mysql"', b'"postgres"', b"driver/mysql"), names=OPENS),
     Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),

@@ -13,7 +13,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers.fresh_contexts import CANCELS, has_own_limit, is_meant, is_started, is_taken_over
 from analysis.engine.readers.go_results import bound_names, helps_tests
 from analysis.engine.readers.reading import followed, function_name, text_after, text_before
-from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.base import GO, Watch, last_names
 
 RULE = Rule(
     id="risk-context-not-propagated",
@@ -354,7 +354,7 @@ WATCHES = (
             "Dial",
             "WithValue",
         }
-        | {name.rpartition(".")[2] for name in CANCELS}
+        | last_names(CANCELS)
         | {"NewRequestWithContext", "CommandContext", "QueryContext", "ExecContext", "QueryRowContext", "DialContext"}
         | {"WithContext"},
     ),

@@ -24,7 +24,7 @@ from analysis.engine.readers.reading import (
     text_after,
     text_before,
 )
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -366,15 +366,14 @@ def _named(parts: list[Node], file: SourceFile) -> str:
     return ", ".join(f"`{short(file.text(part), 40)}`" for part in parts[:3])
 
 
-_PYTHON_NAMES = frozenset(name.rpartition(".")[2] for name in (*_PYTHON_CODE, *_PYTHON_SHELL, *_SUBPROCESS, "compile"))
+_PYTHON_NAMES = last_names((*_PYTHON_CODE, *_PYTHON_SHELL, *_SUBPROCESS, "compile"))
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=_PYTHON_NAMES),
     Watch(
         "call",
         look_at_script,
         SCRIPT,
-        names=_PROMISED
-        | {name.rpartition(".")[2] for name in (*_SCRIPT_CODE, *_SCRIPT_SHELL, *_SCRIPT_SPAWNS, *_TIMERS)},
+        names=_PROMISED | last_names((*_SCRIPT_CODE, *_SCRIPT_SHELL, *_SCRIPT_SPAWNS, *_TIMERS)),
     ),
     Watch("call", look_at_java, JAVA, names=frozenset({"eval"})),
     Watch("call", look_at_go, GO, names=frozenset({"Command", "CommandContext"})),

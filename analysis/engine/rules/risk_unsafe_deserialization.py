@@ -23,7 +23,7 @@ from analysis.engine.readers.reading import (
     is_parameter,
     text_before,
 )
-from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="risk-unsafe-deserialization",
@@ -253,7 +253,7 @@ WATCHES = (
         "call",
         look_at_python,
         PYTHON,
-        names=frozenset(name.rpartition(".")[2] for name in _LOADERS | _YAML) | {"load"},
+        names=last_names(_LOADERS | _YAML) | {"load"},
     ),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"unserialize", "deserialize"})),
     Watch(
