@@ -34,6 +34,7 @@ _ORIGIN = re.compile(r"(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]
 _OPENED = re.compile(r"\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+\Z")
 _MISSING = re.compile(r"\(?\s*(?:(?:!\s*|not )([\w.]+)|([\w.]+)(?: is None|\s*={2,3}\s*(?:null|nil|undefined)))\s*\)?")
 _GIVEN = re.compile(r"\s*:?=(?!=)")
+_OWN = rb"\b(?:const|let|var)\s+NAME\b|\bNAME\s*:=|^(?:(?!=>|\)\s*[{:])[^\n])*[(,]\s*NAME\s*[,):=]"
 _NAMED_AS_TEST = re.compile(
     r"(?:_test|_spec|[.-]test|[.-]spec)\.\w+$|(?:^|/)(?:load|stress|perf\w*)[-_]?tests?(?:ing)?/"
 )
@@ -208,17 +209,7 @@ def is_parameter(name: Node, call: Node, file: SourceFile) -> bool:
 
 def has_own(name: str, text: bytes) -> bool:
     """Whether the text of a function declares a variable or parameter of this name."""
-    word = re.escape(name.encode())
-    own = (
-        rb"\b(?:const|let|var)\s+"
-        + word
-        + rb"\b|\b"
-        + word
-        + rb"\s*:=|^(?:(?!=>|\)\s*[{:])[^\n])*[(,]\s*"
-        + word
-        + rb"\s*[,):=]"
-    )
-    return re.search(own, text) is not None
+    return re.search(_OWN.replace(b"NAME", re.escape(name.encode())), text) is not None
 
 
 def declarations(name: str, file: SourceFile) -> Iterator[bytes]:
