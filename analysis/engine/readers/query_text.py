@@ -51,7 +51,8 @@ from analysis.engine.readers.query_moments import is_branched, is_remembered, ru
 from analysis.engine.readers.query_surroundings import Surroundings
 from analysis.engine.readers.row_text import marked
 from analysis.engine.readers.row_variables import is_only_compared, is_returned, uses_of
-from analysis.engine.readers.row_work import kept_by, taken_by
+from analysis.engine.readers.row_work import kept_by
+from analysis.engine.readers.taken_rows import taken_by
 from analysis.engine.readers.whole_tables import names_whole_table
 from analysis.engine.rules.base import ROOTS, Watch
 
