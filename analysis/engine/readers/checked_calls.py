@@ -32,7 +32,7 @@ MOST_ACTS = 4
 _TAKES_ONE = frozenset({"QueryRow", "QueryRowContext", "QueryRowx", "QueryRowxContext", "Get", "GetContext"})  # of Go
 
 
-class Made(NamedTuple):
+class MadeRow(NamedTuple):
     """A row that was looked for by these columns and is made on a line, in a function that is called there or not."""
 
     model: str
@@ -76,7 +76,7 @@ def noted(asks: str, acts: list[str], text: str, first: int) -> dict[str, str]:
     }
 
 
-def made_row(mark: Mark, place: Place) -> Made | None:
+def made_row(mark: Mark, place: Place) -> MadeRow | None:
     """The row that the function looks for and makes; None where question and act are not about the same table."""
     looked = [site for site, _ in _sites(mark.data["asks"], place) if _is_question(site)]
     if not looked:
@@ -88,7 +88,9 @@ def made_row(mark: Mark, place: Place) -> Made | None:
         same = next((each for each in looked if each.model == site.model), None)
         if same is not None and site.query.operation == "insert" and "upsert" not in site.notes:
             columns = tuple(each.column for each in same.query.filters if each.operator == "eq")
-            return Made(site.model, int(mark.data["asks"].rpartition("@")[2]), line or site.line, columns, bool(line))
+            return MadeRow(
+                site.model, int(mark.data["asks"].rpartition("@")[2]), line or site.line, columns, bool(line)
+            )
     return None
 
 

@@ -262,7 +262,7 @@ def _run_at_once(position: int, facts: FileFacts) -> Iterator[str]:
             yield from each.calls
 
 
-def is_made_once(node: Node, file: SourceFile) -> bool:
+def starts_them_once(node: Node, file: SourceFile) -> bool:
     """Whether the function gives what it made the first time, and so starts them once: `if (known) return known;`."""
     text = function_text(node, file)
     known = _REMEMBERED.search(text)

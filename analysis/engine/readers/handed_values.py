@@ -31,6 +31,7 @@ _NEEDS = tuple(
 MOST_CALLS = 40  # of one function
 
 _Named = dict[tuple[int, str], str]  # by function and name what the name holds
+_EXPRESSIONS = frozenset({"member_expression", "subscript_expression", "call_expression", "binary_expression"})
 
 
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -74,7 +75,6 @@ def _kind(argument: Node, named: _Named, file: SourceFile) -> str:
     return "" if given is None else CLAMPED if given["clamped"] else ASKED
 
 
-_EXPRESSIONS = frozenset({"member_expression", "subscript_expression", "call_expression", "binary_expression"})
 WATCHES = (Watch("program", look, SCRIPT, needs=_NEEDS),)
 
 

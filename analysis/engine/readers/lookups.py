@@ -35,6 +35,7 @@ _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
 _TEXTS_OF_ANY_KIND = ("a", "0", "-", "_", ".", "(", "A b")
 NEAR = 400  # bytes before a look-up in which its check stands
+ASKED = {"asked": "1"}  # of what callers brought
 
 
 class Missing(NamedTuple):
@@ -96,9 +97,6 @@ def is_asked_for(text: str, call: Node, file: SourceFile) -> bool:
         return False
     given = {each.name for each in file.dialect.parameters(function.node, file)} - {"self", "cls", "this"}
     return not given.isdisjoint(_HEADS.findall(text))
-
-
-ASKED = {"asked": "1"}
 
 
 def text_before_in_outermost(call: Node, file: SourceFile) -> str:

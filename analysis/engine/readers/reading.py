@@ -41,6 +41,7 @@ _NAMED_AS_TEST = re.compile(
 CALLS = frozenset({"call", "call_expression", "method_invocation"})
 WORD_END = re.compile(r"\b")  # for `followed`, where a name has only to stand whole
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+_LISTS = frozenset({"array", "list", "tuple", "set"})
 
 
 def function_text(node: Node, file: SourceFile) -> str:
@@ -241,9 +242,6 @@ def is_short_list(text: str, node: Node, file: SourceFile, most: int = 20) -> bo
         return False
     values = assigned_values(text, node, file)
     return bool(values) and all(value.type in _LISTS and value.named_child_count <= most for value in values)
-
-
-_LISTS = frozenset({"array", "list", "tuple", "set"})
 
 
 def within(node: Node, stop: frozenset[str] = DEFINITIONS) -> Iterator[Node]:

@@ -73,9 +73,9 @@ _CONNECTS = frozenset({"$connect", "openUri"})
 # The same where it is asked without saying more, and in script waited for: `await sessions.ping()`.
 _ASKS_A_SERVER = frozenset({"ping", "connect", "authenticate"})
 _WAITED_FOR = frozenset({"query", "execute", "initialize", "runMigrations", "migrate"})
-# Files beside the module are part of the package.
 _LIMITED = re.compile(rb"\btimeout\b|\bsignal\b")
 _FAILS = re.compile(rb"\b(?:raise|throw|exit)\b")
+# Files beside the module are part of the package.
 _OWN_DATA = re.compile(
     r"__file__|__dirname|import\.meta|process\.cwd\(\)|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
 )
@@ -87,15 +87,11 @@ _LIBRARY_ENTRY = re.compile(
     r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|celery\w*|__main__)\.\w+$|(^|/)server/index\.\w+$"
 )
 _MAIN_GUARD = re.compile(rb"__name__|require\.main|\bis_?main", re.IGNORECASE)
-
-
 # A file of the machine, and no data of the package; what the system says of itself, and secrets, lie there at once.
 _OF_THE_MACHINE = re.compile(r"""["'`](?:/(?!proc/|sys/|(?:var/)?run/secrets/|dev/|etc/os-release)|[A-Za-z]:\\)""")
 _GO_ORIGIN = re.compile(r"(?:\s*,\s*\w+)*\s*:?=\s*([\w.]+)\(")
 _CALLED = re.compile(rb"\(")
 _DECLARES = (b"def ", b"function ", b"function* ", b"func ")
-
-
 # The only way to read the mask is to set another one; it is given back at once.
 _UMASK_READ = re.compile(rb"(\w+) = os\.umask\([^()]*\)\s*os\.umask\(\1\)")
 

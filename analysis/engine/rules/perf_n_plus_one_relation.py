@@ -68,6 +68,13 @@ _COVERED_BY_PREFETCH = frozenset({"all", "count"})
 _BROUGHT_ALONG = _COVERED_BY_PREFETCH | {""}
 
 WATCHES = (*loop_reads.watches(RULE.id), *serialized_rows.watches(RULE.id))
+_FIXES = {
+    "sqlalchemy": "Add `options(selectinload(….{name}))` to {where}.",
+    "typeorm": "Add `relations: {{ {name}: true }}` to {where}.",
+    "sequelize": "Add `include: ['{name}']` to {where}.",
+    "jpa": "Add `join fetch` for `{name}`, or an entity graph, to {where}.",
+    "gorm": 'Add `Preload("{name}")` to {where} and read it from the rows.',
+}
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -308,15 +315,6 @@ def _is_django(site: QuerySite | None) -> bool:
     return site is None or site.query.orm == "django"
 
 
-_WORDS = {
-    "sqlalchemy": "Add `options(selectinload(….{name}))` to {where}.",
-    "typeorm": "Add `relations: {{ {name}: true }}` to {where}.",
-    "sequelize": "Add `include: ['{name}']` to {where}.",
-    "jpa": "Add `join fetch` for `{name}`, or an entity graph, to {where}.",
-    "gorm": 'Add `Preload("{name}")` to {where} and read it from the rows.',
-}
-
-
 def _suggestion(
     relation: Relation, site: QuerySite | None, through: str = "", step: str = "", of_file: str = ""
 ) -> str:
@@ -326,7 +324,7 @@ def _suggestion(
             "one query, or annotate what is needed with a `Subquery`."
         )
     where = f"the query at line {site.line}{of_file}" if site is not None else "the query before the loop"
-    words = _WORDS.get(site.query.orm) if site is not None else None
+    words = _FIXES.get(site.query.orm) if site is not None else None
     if words is not None:
         return words.format(name=relation.name, where=where)
     step = "select_related" if relation.kind == "to_one" else "prefetch_related"

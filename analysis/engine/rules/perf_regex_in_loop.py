@@ -79,6 +79,8 @@ _TEXT = re.compile(r'\s*=\s*("(?:[^"\\\n]|\\.)*")')
 _DECLARES = re.compile(r"\s*[=;:,)]")
 _TYPE = re.compile(r"\b([A-Z]\w*)(?:<[^;(){}]*>)?\s+\Z")
 _ONCE = re.compile(r"(^|\.)(init|__init__|constructor|main|setup\w*|create\w*Config)$")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_PLAIN = re.compile(r"[\"'`][\w\s/:;,#%@=&-]*[\"'`]$")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -112,10 +114,6 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence=confidence,
         data={"loop": "yes"} if in_loop else None,
     )
-
-
-_WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_PLAIN = re.compile(r"[\"'`][\w\s/:;,#%@=&-]*[\"'`]$")
 
 
 def _names(variables: tuple[str, ...], text: str) -> bool:

@@ -25,7 +25,7 @@ from analysis.engine.readers.reading import (
     is_short_list,
     short,
 )
-from analysis.engine.readers.round_order import ON_PURPOSE, comment_above, needs_order, of_each_round
+from analysis.engine.readers.round_order import ON_PURPOSE, comments_near, needs_order, of_each_round
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -114,6 +114,10 @@ _QUESTION = re.compile(r"(?:^|\.)(?:get|head|fetch|urlopen)$")  # which changes 
 _FIRST_WORD = re.compile(rb"\s*")
 SPACE_BETWEEN = 120  # bytes in which the next question begins
 IN_A_ROW = 3  # awaits of remote calls that are worth being asked together
+_TOGETHER = {True: "asyncio.gather", False: "Promise.all"}
+_WORDS = re.compile(r"[A-Za-z_$][\w$]*")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
+_FILLED_IN = re.compile(r"\{([^{}]*)\}")
 
 
 def look(node: Node, file: SourceFile) -> Iterator[Mark]:
@@ -238,7 +242,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
         callees = asking  # as far as the names are enough
     elif before is not None:
         return
-    if len(callees) < IN_A_ROW or ON_PURPOSE.search(comment_above(statement, file)):
+    if len(callees) < IN_A_ROW or ON_PURPOSE.search(comments_near(statement, file)):
         return
     unknown = [each for each in callees if not _is_asked(each, file)]  # `judge` knows whether they ask anything
     asked_of = ", ".join(f"`{short(each, 30)}`" for each in callees[:IN_A_ROW])
@@ -258,12 +262,6 @@ def _beside(statement: Node, file: SourceFile, *, forward: bool = True) -> Node 
     while node is not None and node.type in COMMENTS and not ON_PURPOSE.search(file.text(node)):
         node = node.next_named_sibling if forward else node.prev_named_sibling
     return node
-
-
-_TOGETHER = {True: "asyncio.gather", False: "Promise.all"}
-_WORDS = re.compile(r"[A-Za-z_$][\w$]*")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
-_FILLED_IN = re.compile(r"\{([^{}]*)\}")
 
 
 def _words(text: str) -> list[str]:

@@ -63,9 +63,9 @@ class Order(models.Model):
 )
 
 _FLOATS = frozenset("""floatfield float real double double_precision float4 float8 float32 float64""".split())
-# An amount of something else, or one in the smallest unit, as the lines around it say.
 # As a word: a field `total_cents` says nothing of others.
 _IN_CENTS = re.compile(rb"(?i)(?<![a-z_.])cents?\b(?!\s*[:?=])")
+# The lines around it speak of an amount of something else, or of the smallest unit.
 _NO_MONEY_NEAR = re.compile(
     rb"(?i)credited units|\brain|precipitation|\bmm\b|meters?\b|\bfood\b"
     rb"|ingredient|quantit|nutri|\blit(?:er|re)s?\b|\bgrams?\b"

@@ -83,9 +83,9 @@ _PARSE = {
     "python": "Parse the text with `ast.literal_eval`, or choose among functions of your own by name.",
     "java": "Choose among methods of your own by name, or run the script in an engine that may reach nothing else.",
 }
-# The head of a library that was copied into the project: its name and version in the first comment.
 LONGEST_HEAD = 600  # bytes in which a bundle says what loads it
 _BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*typeof module\b[^;]*\bdefine\b")
+# The head of a library that was copied into the project: its name and version in the first comment.
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
 _READ = re.compile(r"(\w+)\.read\(\)")
 _FIXED = r"(?:os\.path\.join\([^()\n]*?)?(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])\s*[,)]"
@@ -97,15 +97,14 @@ _OF_A_FILE = re.compile(r"^(?!.*(?i:request|upload)).*\.read(?:_text|_bytes)?\(\
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _OF_A_PAGE = re.compile(rb"\bdocument\.(?:create(?:Element|Event)|getElement|querySelector|addEventListener|write)")
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
-_HIDDEN_IMPORT = re.compile(
-    r"[\"'`]\s*(?:return\s+)?import\([^()]*\);?\s*[\"'`]"
-)  # from a compiler that would turn it around
+# From a compiler that would turn it around.
+_HIDDEN_IMPORT = re.compile(r"[\"'`]\s*(?:return\s+)?import\([^()]*\);?\s*[\"'`]")
 # The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
 _CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
-# What makes a path that nobody outside of the program chose.
 _RUNS_SCRIPTS = re.compile(rb"(?i)(?:engine|script|shell|sandbox|context|interpreter|var)\b[^\n]{0,40}$")
 _COMPILED = re.compile(rb"\bCompiledScript\b[^\n]{0,40}$")  # of `javax.script`: its text stands where it was compiled
 _DRIVEN = re.compile(r"\.(?:evaluate\w*|addInitScript|\$\$?eval)$")
+# What makes a path that nobody outside of the program chose.
 _OWN_PATH = re.compile(
     r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
     r"|randomUUID|uuid\w*|NamedTemporaryFile)\("

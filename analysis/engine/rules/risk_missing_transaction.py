@@ -13,7 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
-from analysis.engine.readers.branches import calls_apart, is_explained
+from analysis.engine.readers.branches import calls_apart, is_on_purpose
 from analysis.engine.readers.calls_in_a_row import calls_in_a_row
 from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.go_handlers import may_be_reached
@@ -104,7 +104,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         pair = unprotected(writes, root, file) if len(writes) > 1 else None
         if pair is None and index and is_watched:
             yield from _alone(writes, root, file)
-        elif pair is not None and not is_explained(pair[0].start, file):
+        elif pair is not None and not is_on_purpose(pair[0].start, file):
             first, second = pair
             node = node_at(first.start, root)
             message = (
@@ -128,7 +128,7 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if bare and len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
-        if not is_begun_by_hand(function_text(node, file)) and not is_explained(write.start, file):
+        if not is_begun_by_hand(function_text(node, file)) and not is_on_purpose(write.start, file):
             data = {"form": "alone", "table": write.label, "verb": write.verb} | _needed(write)
             data |= {"found": "1"} if finds_or_makes(write, root, file) else {}
             data |= {"guess": "1"} if write.is_guessed else {}

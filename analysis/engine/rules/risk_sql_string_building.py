@@ -57,7 +57,6 @@ def find(cursor, name):
     ),
 )
 
-# Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 # What a list is sorted by is mostly asked for, `?sort=name&dir=desc`.
 _SORTED_BY = re.compile(r"(?i)^(?:sort|order)(?:_?(?:by|col|column|field|key|order|dir|direction))?$|^dir(?:ection)?$")
 _ORDER_PLACE = re.compile(r"(?i)\border\s+by\s[^()]{0,80}\Z")

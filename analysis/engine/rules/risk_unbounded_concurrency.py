@@ -26,12 +26,12 @@ from analysis.engine.readers.fan_out import (
     is_given_one,
     is_limited,
     is_limited_inside,
-    is_made_once,
     is_of_request,
     is_own,
     is_small,
     leaves_process,
     loads_rows,
+    starts_them_once,
     takes_messages,
     waits_for_room,
 )
@@ -164,7 +164,7 @@ def _started(
         not is_read and are_parts(collection, file.text(by), elements)
     ):
         return
-    if is_made_once(node, file) or gets_only_written_lists(collection, node, file):
+    if starts_them_once(node, file) or gets_only_written_lists(collection, node, file):
         return
     is_many = size is Size.MANY or is_read
     given = is_given(collection, node, file)
