@@ -21,7 +21,7 @@ from analysis.engine.model import Confidence, Finding, Severity
 from analysis.engine.models import ModelIndex
 from analysis.engine.per_file import Make, PerFile
 from analysis.engine.policy import Policy
-from analysis.engine.queries import Queries
+from analysis.engine.queries import Queries, QuerySite
 from analysis.engine.schemas import Schemas
 from analysis.engine.volumes import Volumes
 
@@ -244,6 +244,11 @@ class Place:
             if index in inside or function.parent in inside:
                 inside.add(index)
                 yield self.codebase.place(self.path, index)
+
+    @property
+    def queries(self) -> Sequence[QuerySite]:
+        """What the function itself asks a database."""
+        return self.codebase.queries.by_function.get(self.callee, ())
 
     def meant_by(self, call: str) -> tuple[Callee, ...]:
         """The functions of the codebase that a call in this function may mean."""

@@ -82,7 +82,7 @@ def made_row(mark: Mark, place: Place) -> MadeRow | None:
     if not looked:
         return None
     inside = range(int(mark.data["first"]), int(mark.data["last"]) + 1)
-    own = ((site, 0) for site in _own_sites(place) if site.line in inside)
+    own = ((site, 0) for site in place.queries if site.line in inside)
     called = (each for act in mark.data["acts"].split() for each in _sites(act, place))
     for site, line in (*own, *called):
         same = next((each for each in looked if each.model == site.model), None)
@@ -94,14 +94,10 @@ def made_row(mark: Mark, place: Place) -> MadeRow | None:
     return None
 
 
-def _own_sites(place: Place) -> tuple[QuerySite, ...]:
-    return place.codebase.queries.by_function.get((place.path, place.index), ())
-
-
 def _sites(call: str, place: Place) -> Iterator[tuple[QuerySite, int]]:
     """The queries that a call on a line runs, with that line: those of the function it calls, or its own with 0."""
     name, _, at = call.rpartition("@")
-    own = [site for site in _own_sites(place) if site.line == int(at)]
+    own = [site for site in place.queries if site.line == int(at)]
     yield from ((site, 0) for site in own)
     if not own:
         called: tuple[Callee, ...] = place.meant_by(name)

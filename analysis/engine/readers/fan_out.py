@@ -204,7 +204,7 @@ def is_asked_for(collection: str, node: Node, file: SourceFile) -> bool:
 def are_rows(name: str, place: Place, codebase: Codebase) -> bool:
     """Whether the function gives this name the rows of a query for a table which does not stay small, and not a few of
     them."""
-    sites = codebase.queries.by_function.get(place.callee, ())
+    sites = place.queries
     return any(_may_be_many(site) and not site.query.limit for site in sites if site.query.variable == name)
 
 

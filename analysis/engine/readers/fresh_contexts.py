@@ -8,7 +8,14 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_results import bound_names
-from analysis.engine.readers.reading import followed, function_name, function_text, text_after, text_before
+from analysis.engine.readers.reading import (
+    conditions_around,
+    followed,
+    function_name,
+    function_text,
+    text_after,
+    text_before,
+)
 
 CANCELS = frozenset(
     f"context.With{what}{cause}" for what in ("Cancel", "Timeout", "Deadline") for cause in ("", "Cause")
@@ -180,13 +187,10 @@ def _lives_on(call: Node, file: SourceFile) -> bool:
 
 def _follows_an_error(call: Node, file: SourceFile) -> bool:
     """Whether the branch around it begins with an error: its reason may be that the given context has ended."""
-    node = file.parent_of(call)
-    while node is not None and node.type not in ("func_literal", "function_declaration", "method_declaration"):
-        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
-        if condition is not None and _FAILED.fullmatch(file.text(condition)) and call.start_byte > condition.end_byte:
-            return True
-        node = file.parent_of(node)
-    return False
+    return any(
+        _FAILED.fullmatch(file.text(condition)) is not None and call.start_byte > condition.end_byte
+        for condition in conditions_around(call, file)
+    )
 
 
 def _lines_above(call: Node, file: SourceFile) -> str:

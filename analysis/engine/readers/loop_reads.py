@@ -138,7 +138,7 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
     """Attributes that are read from a loop variable, each with its line and, of a manager, the step that follows."""
     node = loop.node
     function = file.functions[loop.function].node
-    text = file.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    text = file.text(node)
     whole = file.source[function.start_byte : function.end_byte]
     if b"prefetch_related_objects(" in whole or b"_prefetched_objects_cache" in whole:
         return []

@@ -4,7 +4,7 @@ Reading text costs less than asking the tree: rules call these for candidates on
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import AnyStr
 
 from tree_sitter import Node
@@ -54,9 +54,13 @@ def function_text(node: Node, file: SourceFile) -> str:
 
 def text_before(node: Node, file: SourceFile) -> str:
     """Text of the innermost function (at the top level of the file) up to the node."""
+    return file.code[_start_before(node, file) : node.start_byte].decode("utf-8", "replace")
+
+
+def _start_before(node: Node, file: SourceFile) -> int:
+    """Where the innermost function begins, or what is read of it before the node."""
     function = file.enclosing_function(node)
-    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
-    return file.code[start : node.start_byte].decode("utf-8", "replace")
+    return max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
 
 
 def text_after(node: Node, file: SourceFile) -> str:
@@ -73,6 +77,24 @@ def is_named_as_test(path: str) -> bool:
 def node_at(start: int, root: Node) -> Node:
     """The innermost node at a byte."""
     return root.descendant_for_byte_range(start, start + 1) or root
+
+
+def ancestor(node: Node, kinds: Container[str]) -> Node | None:
+    """The innermost node of such a kind around a node."""
+    above = node.parent
+    while above is not None and above.type not in kinds:
+        above = above.parent
+    return above
+
+
+def conditions_around(node: Node, file: SourceFile) -> Iterator[Node]:
+    """The conditions of the `if` statements around a node in its function, the innermost first."""
+    above = file.parent_of(node)
+    while above is not None and above.type not in DEFINITIONS:
+        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
+        if condition is not None:
+            yield condition
+        above = file.parent_of(above)
 
 
 def round_of(node: Node, file: SourceFile) -> LoopDraft | None:
@@ -128,6 +150,11 @@ def full_callee(call: Node, file: SourceFile) -> str:
     return file.resolve(head.removesuffix("()")) + "()" + dot + rest if head.endswith("()") else callee
 
 
+def is_own_function(callee: str, file: SourceFile) -> bool:
+    """Whether the file itself defines a function of this plain name, so that no built-in one is meant."""
+    return "." not in callee and any(function.name == callee for function in file.functions)
+
+
 def is_imported(callee: str, file: SourceFile) -> bool:
     """Whether the head of a resolved name came from an import of the file, and is no local variable of that name."""
     head = callee.partition(".")[0]
@@ -136,16 +163,14 @@ def is_imported(callee: str, file: SourceFile) -> bool:
 
 def assigned_values(name: str, node: Node, file: SourceFile) -> list[Node]:
     """The expressions that the innermost function assigns to a name before the node, augmented assignments too."""
-    function = file.enclosing_function(node)
-    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
+    start = _start_before(node, file)
     found = followed(name.encode(), file.code, _ASSIGNED, b"_.$", start, node.start_byte)
     return [_expression_at(match.end(), file) for match in found]
 
 
 def given_together(name: str, node: Node, file: SourceFile) -> Iterator[Node]:
     """What the innermost function gives a name before the node together with others: `text, sep = "", ","`."""
-    function = file.enclosing_function(node)
-    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
+    start = _start_before(node, file)
     for match in followed(name.encode(), file.code, _AMONG_OTHERS, b"_.$", start, node.start_byte):
         names = _NAMES_BEFORE.search(file.code, max(start, match.start() - LONGEST_TYPE), match.start() - len(name))
         position = names[0].count(b",") if names is not None else 0

@@ -21,7 +21,7 @@ from analysis.engine.readers.answers import (
     says_unreadable,
 )
 from analysis.engine.readers.handlers import is_explained, said_of_function
-from analysis.engine.readers.reading import DEFINITIONS, text_after
+from analysis.engine.readers.reading import conditions_around, text_after
 from analysis.engine.readers.silent_handlers import SENDS, SilentHandler
 
 _CHECKS_TEXT = re.compile(r"[^\n]*\bJSON\.parse\([\s\S]*\breturn true;?\s*\Z")
@@ -191,14 +191,8 @@ def _only_reads(handler: SilentHandler) -> bool:
 
 def _is_for_development(handler: SilentHandler) -> bool:
     """It stands in a branch for those who develop, who may not have what is tried."""
-    above = handler.attempt.parent
-    while above is not None and above.type not in DEFINITIONS:
-        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
-        asked = handler.file.text(condition) if condition is not None else "!"
-        if "!" not in asked and _DEVELOPS.search(asked):
-            return True
-        above = above.parent
-    return False
+    asked = map(handler.file.text, conditions_around(handler.attempt, handler.file))
+    return any("!" not in each and _DEVELOPS.search(each) for each in asked)
 
 
 def _is_answered_behind(handler: SilentHandler) -> bool:

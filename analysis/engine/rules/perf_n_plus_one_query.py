@@ -150,9 +150,8 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[F
     tags = milder(site.path, codebase) | (frozenset({MILDER}) if is_few else frozenset())
     if is_short and (tags or site.looks_small):
         return
-    is_keyed = any(each.operator == "eq" and not each.constant for each in site.query.filters)
     # Else there may be no query for many rounds, or few of them.
-    is_sure = site.schema is not None and not tags and is_keyed and size is Size.MANY
+    is_sure = site.schema is not None and not tags and site.asks_by_value and size is Size.MANY
     yield Finding(
         rule_id=RULE.id,
         file=site.path,

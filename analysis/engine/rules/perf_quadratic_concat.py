@@ -295,7 +295,7 @@ def _start_of(name: str, statement: Node, value_start: int, loop: LoopDraft, fil
 
 def _is_shared(name: str, loop: LoopDraft, file: SourceFile) -> bool:
     """Whether each round gives the text away as well: then Python cannot add to it in place."""
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     ends = (match.start() - len(name) for match in followed(name, body, _WHOLE, "_."))
     return any(_KEPT.search(body, max(0, end - 30), end) for end in ends)
 

@@ -260,7 +260,7 @@ def _is_outside(name: str, node: Node, file: SourceFile, loop: LoopDraft | None 
     if loop is None or name in loop.variables or 0 < loop.bound <= FEW or name == loop.iterable:
         return False
     head = name.partition(".")[0]
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     is_changed = head.encode() in dependents(loop, file.source) or _begins_in(loop, name, file)
     if is_changed and not (file.language == "go" and _is_only_added_to(name, body)):
         return False
@@ -275,7 +275,7 @@ def _is_only_added_to(name: str, body: str) -> bool:
 
 def _begins_in(loop: LoopDraft, name: str, file: SourceFile) -> bool:
     """Whether every round begins the list anew."""
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     return next(followed(name, body, _BEGINS, "_."), None) is not None
 
 

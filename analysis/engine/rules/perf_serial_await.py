@@ -133,7 +133,7 @@ def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     call = awaited_call(node, file)
     if loop is None or loop.batched or call is None or 0 < loop.bound <= IN_A_ROW:
         return
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     variables = of_each_round(loop, body)
     if (
         not variables

@@ -255,8 +255,7 @@ def _is_in_endless_loop(statement: Node, file: SourceFile) -> bool:
 
 def _is_counted(statement: Node, file: SourceFile) -> bool:
     """Whether the loop around has so many rounds and no more: `for range 2 {`."""
-    loop = file.loop_of(statement)
-    return loop is not None and _ROUNDS.match(file.source, loop.node.start_byte) is not None
+    return _is_in_loop_of(_ROUNDS, statement, file)
 
 
 def _asks_flag(statement: Node, file: SourceFile) -> bool:
@@ -268,8 +267,12 @@ def _asks_flag(statement: Node, file: SourceFile) -> bool:
 
 def _walks(statement: Node, file: SourceFile) -> bool:
     """Whether the loop around may walk over a channel, which has to be emptied: of lists and maps it takes two."""
+    return _is_in_loop_of(_OVER_CHANNEL, statement, file)
+
+
+def _is_in_loop_of(head: re.Pattern[bytes], statement: Node, file: SourceFile) -> bool:
     loop = file.loop_of(statement)
-    return loop is not None and _OVER_CHANNEL.match(file.source, loop.node.start_byte) is not None
+    return loop is not None and head.match(file.source, loop.node.start_byte) is not None
 
 
 def _is_taken_before(handler: Node, file: SourceFile) -> bool:

@@ -308,7 +308,7 @@ def _is_guarded(place: Place) -> bool:
 
 def _queries(place: Place) -> Iterator[Query]:
     """The queries of a function, those of repositories as these declare them."""
-    for site in place.codebase.queries.by_function.get((place.path, place.index), ()):
+    for site in place.queries:
         yield site.query
 
 

@@ -15,7 +15,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.database_drivers import CONNECTS
 from analysis.engine.readers.file_paths import is_path
-from analysis.engine.readers.reading import followed, full_callee, function_name, is_awaited, origin_of
+from analysis.engine.readers.reading import followed, full_callee, function_name, is_awaited, is_own_function, origin_of
 from analysis.engine.rules.base import PYTHON, Watch, last_names
 
 RULE = Rule(
@@ -288,7 +288,7 @@ def _blocking_name(call: Node, file: SourceFile) -> str | None:
     """What blocks, or None: a function known for it, or a method of a client that the function made or annotated."""
     callee = full_callee(call, file)
     if callee in _BLOCKING:
-        return None if _is_shadowed(callee, file) else callee
+        return None if is_own_function(callee, file) else callee
     receiver, _, method = callee.rpartition(".")
     if method not in _METHODS:
         return None
@@ -322,11 +322,6 @@ def _is_rule_of_a_build(call: Node, file: SourceFile) -> bool:
     """Whether the coroutine is a rule of Pants, whose engine runs each in a thread of its own."""
     decorators = file.functions[file.function_of(call)].decorators
     return any(file.resolve(each).startswith("pants.") for each in decorators)
-
-
-def _is_shadowed(callee: str, file: SourceFile) -> bool:
-    """A builtin of that name that the file defines itself."""
-    return "." not in callee and any(function.name == callee for function in file.functions)
 
 
 WATCHES = (

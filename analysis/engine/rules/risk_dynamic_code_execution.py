@@ -19,6 +19,7 @@ from analysis.engine.readers.reading import (
     declarations,
     followed,
     function_name,
+    is_own_function,
     is_parameter,
     short,
     text_after,
@@ -243,7 +244,7 @@ def _from_nowhere(mark: Mark, place: Place, *, is_shell: bool) -> Finding:
 
 def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator[Mark]:
     name = callee.rpartition(".")[2]
-    if "." not in callee and any(function.name == callee for function in file.functions):
+    if is_own_function(callee, file):
         return
     if _HIDDEN_REQUIRE.fullmatch(file.text(argument)) or _HIDDEN_IMPORT.fullmatch(file.text(argument)):
         return

@@ -312,7 +312,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _loaded_as(mark: Mark, place: Place) -> IndexedModel | None:
     """The model of the query that gave the row."""
-    sites = place.codebase.queries.by_function.get((place.path, place.index), ())
+    sites = place.queries
     owner = mark.data["owner"]
     return next((each.schema.entry for each in sites if each.schema is not None and each.query.variable == owner), None)
 
