@@ -60,6 +60,10 @@ _ATTRIBUTE = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?![\w.(])")
 _MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
 _ASKS = re.compile(rb"(\[" + KEY + rb"\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
 _ASKS_AND_ADDS = re.compile(rb"\.(?:putIfAbsent|computeIfAbsent|setdefault|LoadOrStore)\(")
+# What runs: there may be as many as are configured, which only the name tells.
+_RUNS = re.compile(
+    r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
+)
 
 
 def says_few(text: str) -> bool:
@@ -72,14 +76,23 @@ def says_many(keys: str) -> bool:
     return _OPEN_KEYS.search(keys) is not None
 
 
-def are_of_people(keys: str, declared: str) -> bool:
-    """Whether keys, by their names or by the declared type of the map, are what people bring."""
-    return any(map(_OF_PEOPLE.search, (keys, " ".join(map("".join, _KEY_TYPE.findall(declared))))))
-
-
 def are_of_one_person(keys: str) -> bool:
     """Whether keys by their names are people or what they come with, whatever the map itself is called."""
     return _OF_ONE_PERSON.search(keys) is not None
+
+
+def written_keys(added: Sequence[re.Match[bytes]]) -> str:
+    """The keys under which something is added, as they are written."""
+    return " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
+
+
+def told_of_keys(held: str, declares: str, added: Sequence[re.Match[bytes]]) -> dict[str, str]:
+    """For the mark of a map: whether its keys, by their names or its declared type, are what people bring, and whether
+    there may be no more of them than somebody configures."""
+    keys = written_keys(added)
+    of_people = any(map(_OF_PEOPLE.search, (keys, " ".join(map("".join, _KEY_TYPE.findall(declares))))))
+    may_be_few = says_few(held) or _RUNS.search(held) is not None or not (of_people or says_many(keys))
+    return {name: "1" for name, holds in (("people", of_people), ("configured", may_be_few)) if holds}
 
 
 def kind_of_keys(declared: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:

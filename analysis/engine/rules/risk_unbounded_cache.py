@@ -18,14 +18,14 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.cache_contents import is_emptied, is_exported, is_of_a_cache
 from analysis.engine.readers.cache_keys import (
     are_of_one_person,
-    are_of_people,
     given_by_callers,
     has_few_keys,
     is_enumerated,
     is_enumeration,
     kind_of_keys,
     says_few,
-    says_many,
+    told_of_keys,
+    written_keys,
 )
 from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.java_beans import has_bean
@@ -82,10 +82,6 @@ _FILLED_AT_THE_START = re.compile(
 )
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
-)
-# What runs: there may be as many as are configured, which only the name tells.
-_RUNS = re.compile(
-    r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
 )
 _BY = re.compile(r"(?:By[A-Z]|_by_)\w*$")
 _BEFORE_REQUESTS = re.compile(r"(^|/)(?:install|migrate|upgrade)/")
@@ -316,7 +312,6 @@ def _grown(
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
     is_named = _CACHE_NAME.search(name) is not None or is_of_a_cache(declared, file)
     held = _BY.sub("", name)  # `ratesByClient` holds rates
-    is_of_few = says_few(held)
     if _stays_small(held, declared, file, is_named=is_named):
         return
     added = [
@@ -330,18 +325,14 @@ def _grown(
     )
     if not functions or is_emptied(name, declared, file) or is_exported(name, file):
         return
-    data = {"functions": " ".join(map(str, functions))}
-    keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
     declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
     kind = kind_of_keys(declares, added, file)
-    if (is_of_few and not are_of_one_person(keys)) or (kind and is_enumeration(kind, file)):
+    if (says_few(held) and not are_of_one_person(written_keys(added))) or (kind and is_enumeration(kind, file)):
         return
+    data = {"functions": " ".join(map(str, functions))}
     if kind and file.language == "python":
         data["kind"] = kind
-    if are_of_people(keys, declares):
-        data["people"] = "1"
-    if is_of_few or _RUNS.search(held) or not ("people" in data or says_many(keys)):
-        data["configured"] = "1"
+    data |= told_of_keys(held, declares, added)
     if any(answers_requests(match.start(), file) for match in added):
         data["served"] = "1"
     if form or not is_named:
