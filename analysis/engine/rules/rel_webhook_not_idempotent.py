@@ -173,19 +173,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     if _MANAGES.search(text[:LONGEST_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
         return
     name = file.functions[file.function_of(function)].name
-    data = {
-        "guarded": "1" if _GUARDED.search(text) or _GUARDED.search(before) else "",
-        "writes": "1" if _WRITES.search(_HEADERS.sub(b"", text)) else "",
-        "queued": "1" if _ONLY_QUEUED.search(text) else "",
-        "money": "1" if _MONEY.search(text) else "",
-        "adds": "1" if _ADDS.search(_HEADERS.sub(b"", text)) else "",
-        "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
-        "asks": "1" if _ASKS_STATE.search(text) else "",
-        "delivered": "1" if _DELIVERED.search(text) else "",
-        "told_by": by,
-    }
     header = function.child_by_field_name("name") or function
-    yield file.mark(RULE.id, header, _MESSAGE.format(name), data=data)
+    yield file.mark(RULE.id, header, _MESSAGE.format(name), data=_said_of(text, before) | {"told_by": by})
     parsed = _PARSED.search(text)
     if parsed is not None and _SIGNED.search(text) and _is_verified_late(text, parsed.start(), file):
         yield file.mark(
@@ -195,6 +184,21 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
             suggestion="Verify the signature over the raw bytes first, then read the body.",
             data={"form": "order", "told_by": by},
         )
+
+
+def _said_of(text: bytes, before: bytes) -> dict[str, str]:
+    """What `judge` wants to know of the text of a handler and of what stands above it."""
+    plain = _HEADERS.sub(b"", text)
+    return {
+        "guarded": "1" if _GUARDED.search(text) or _GUARDED.search(before) else "",
+        "writes": "1" if _WRITES.search(plain) else "",
+        "queued": "1" if _ONLY_QUEUED.search(text) else "",
+        "money": "1" if _MONEY.search(text) else "",
+        "adds": "1" if _ADDS.search(plain) else "",
+        "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
+        "asks": "1" if _ASKS_STATE.search(text) else "",
+        "delivered": "1" if _DELIVERED.search(text) else "",
+    }
 
 
 def _is_verified_late(text: bytes, parsed: int, file: SourceFile) -> bool:
