@@ -14,7 +14,15 @@ from analysis.engine.queries import QuerySite
 from analysis.engine.readers.go_rows import filled_by
 from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.outside_calls import by_class, what_it_does
-from analysis.engine.readers.reading import CALLS, assigned_values, followed, function_text, text_before, within
+from analysis.engine.readers.reading import (
+    CALLS,
+    assigned_values,
+    followed,
+    function_text,
+    parameter_list,
+    text_before,
+    within,
+)
 
 SMALL = 20  # elements that are known to be few
 # What lets a few run at a time, in what is started or in the loop that starts it.
@@ -109,7 +117,7 @@ def _is_given_by_batches(name: str, node: Node, file: SourceFile) -> bool:
     """Whether the name is that of a piece: `Order.findInBatches({...}, async (orders) => {...})`."""
     function = file.enclosing_function(node)
     while function is not None and function.parent is not None:
-        listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+        listed = parameter_list(function)
         if listed is not None and name in re.findall(r"\w+", file.text(listed)):
             around = function.parent.parent if function.parent.type in _ARGUMENTS else None
             return around is not None and _PIECEWISE.search(file.callee(around)) is not None
@@ -171,7 +179,7 @@ def is_given(collection: str, node: Node, file: SourceFile) -> bool:
     head = re.escape(name)
     function = file.enclosing_function(node)
     while function is not None:
-        listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+        listed = parameter_list(function)
         found = re.search(rf"(?<![\w.]){head}\b(\s+\.\.\.func\()?", file.text(listed)) if listed is not None else None
         if found is not None:
             return not found[1]  # functions that the caller lists are few

@@ -10,7 +10,7 @@ from analysis.engine.codebase import Place
 from analysis.engine.extract.script_promises import is_handled, keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
-from analysis.engine.readers.reading import DEFINITIONS, awaited_call, within
+from analysis.engine.readers.reading import DEFINITIONS, awaited_call, parameter_list, within
 
 _HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "method_definition"})
@@ -145,7 +145,7 @@ def is_parameter_around(name: str, call: Node, file: SourceFile) -> bool:
     node = call.parent
     while node is not None:
         if node.type in _FUNCTIONS:
-            listed = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+            listed = parameter_list(node)
             if listed is not None and name in _WORDS.findall(file.text(listed)):
                 return True
         node = node.parent

@@ -224,6 +224,11 @@ def followed(
         position = text.find(name, max(position + 1, match.end() if match is not None else 0), last)
 
 
+def parameter_list(function: Node) -> Node | None:
+    """The parameters of a function; of an arrow function without brackets the only one."""
+    return function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+
+
 def is_parameter(name: Node, call: Node, file: SourceFile) -> bool:
     """Whether a name is one of the parameters of the innermost function around the call."""
     function = file.enclosing_function(call)

@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from analysis.engine.codebase import Codebase
+from analysis.engine.codebase import Codebase, finding_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Mark
 from analysis.engine.languages import FileKind, kind_of
-from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import app_label, snake_case
 from analysis.engine.policy import Policy
 from analysis.engine.readers import knex_tables
@@ -233,17 +233,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for mark in facts.marks:
             if mark.rule == RULE.id and _is_asked_for(mark, path, codebase):
-                function = facts.functions[mark.function].name if mark.function < len(facts.functions) else "module"
-                yield Finding(
-                    rule_id=RULE.id,
-                    file=path,
-                    line=mark.line,
-                    message=mark.message,
-                    function=function,
-                    anchor=mark.anchor,
-                    confidence=Confidence(mark.confidence) if mark.confidence else None,
-                    table=mark.data.get("table") or _table(path, mark.data["model"], codebase),
-                )
+                table = mark.data.get("table") or _table(path, mark.data["model"], codebase)
+                yield finding_of(mark, path, facts).with_(table=table)
 
 
 def _is_asked_for(mark: Mark, path: str, codebase: Codebase) -> bool:
