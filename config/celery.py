@@ -1,4 +1,4 @@
-"""The Celery application. Its timetable stands in the settings (CELERY_BEAT_SCHEDULE)."""
+"""The Celery application; config.timetable says when it runs what nobody asks for."""
 
 import contextlib
 import os
