@@ -93,11 +93,11 @@ def prune_days() -> None:
 
 
 @shared_task(soft_time_limit=80, time_limit=90)
-def send_publication(publication_id: str) -> None:
-    """Make a code host show one thing."""
+def send_publication() -> None:
+    """Make a code host show the one thing whose turn it is."""
     from analysis.services import sending
 
-    sending.send(UUID(publication_id))
+    sending.send_next()
 
 
 @shared_task(soft_time_limit=20, time_limit=30, expires=10)

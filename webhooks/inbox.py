@@ -6,8 +6,7 @@ The database is the queue; a Celery message is only a hint that there is work, s
         ^                   |
         +-- failed, pause --+-- failed for the eighth time --> dead --redelivery or replay--> received
 
-The queue is fair to accounts (start-time fair queuing, Goyal, Vin and Cheng, 1996, where every event costs the same):
-the work goes in rounds, and each account has one event in a round. Whoever sends more delays only themselves.
+The work goes in rounds (`config.rounds`), and each account has one event in a round.
 """
 
 import math
@@ -22,11 +21,12 @@ import orjson
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q
+from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils import timezone
 
 from config.background import begun, nudge_once
 from config.pruning import in_batches, prune, take_turns
+from config.rounds import IN_TURN, NEWEST, next_turn
 from webhooks.models import FINISHED, UNFINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
@@ -45,7 +45,6 @@ LATE = timedelta(seconds=2)
 PROCESS_EVENTS = "webhooks.tasks.process_events"
 SQLITE_BREAK_SECONDS = 0.02
 LONGEST_ERROR = 1000
-IN_TURN, NEWEST = ("turn", "next_at"), ("-turn", "-next_at")
 
 log = structlog.get_logger("webhooks")
 
@@ -112,11 +111,8 @@ def payload_of(body: bytes) -> Mapping[str, Any]:
 
 
 def _turn(source: SourceName, account: str, now: datetime) -> int:
-    """The round at work, or the one after the last for which the account has an event."""
-    # Two deliveries at once may get the same turn: the account gains one by it, and accepting needs no lock.
-    last = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED).aggregate(Max("turn"))
-    at_work = WebhookEvent.objects.due(now).order_by(*IN_TURN).values_list("turn", flat=True).first() or 0
-    return at_work if last["turn__max"] is None else max(at_work, last["turn__max"] + 1)
+    waiting = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED)
+    return next_turn(waiting=waiting, due=WebhookEvent.objects.due(now))
 
 
 def _wake(delivered: WebhookEvent) -> bool:

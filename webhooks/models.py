@@ -73,8 +73,6 @@ class WebhookEvent(BaseModel):
             ),
         ]
         indexes: ClassVar = [
-            # The only index in the order of work: beside one on `next_at` alone, a planner that does not know yet how
-            # many events wait would rather sort them all.
             models.Index(
                 fields=["turn", "next_at"],
                 condition=models.Q(state__in=["received", "processing"]),

@@ -159,6 +159,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('waiting', 'Waiting'), ('sent', 'Sent'), ('refused', 'Refused'), ('given_up', 'Given Up')], default='waiting', max_length=16)),
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('next_at', models.DateTimeField(default=django.utils.timezone.now, null=True)),
+                ('turn', models.PositiveIntegerField(default=0)),
                 ('lease', models.UUIDField(null=True)),
                 ('announced_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('sent_at', models.DateTimeField(null=True)),
@@ -370,7 +371,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='publication',
-            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['next_at'], name='publication_due'),
+            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['turn', 'next_at'], name='publication_due'),
+        ),
+        migrations.AddIndex(
+            model_name='publication',
+            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['repository', 'turn'], name='publication_of_repository'),
         ),
         migrations.AddIndex(
             model_name='publication',

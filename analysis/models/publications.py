@@ -39,7 +39,8 @@ class Publication(BaseModel):
 
     `key` names the place: a commit's status, a pull request's comment. `revision` counts the words; what was sent
     counts only when no newer words came meanwhile. `next_at` is when the next attempt may start; while `lease` is set,
-    when the claim of the worker that is sending ends. `external_id` is the host's own name of the place; `is_begun`
+    when the claim of the worker that is sending ends. `turn` is the round in which it comes (`config.rounds`): each
+    organization has one row in a round. `external_id` is the host's own name of the place; `is_begun`
     says that there may be one at the host even while we know none.
 
     A farewell is the last word on a commit whose repository is gone from here: it has neither a repository nor a pull
@@ -67,6 +68,7 @@ class Publication(BaseModel):
     next_at: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(
         null=True, default=timezone.now
     )
+    turn = models.PositiveIntegerField(default=0)
     lease: "models.UUIDField[UUID | None, UUID | None]" = models.UUIDField(null=True)
     announced_at = models.DateTimeField(default=timezone.now)
     sent_at: "models.DateTimeField[datetime | None, datetime | None]" = models.DateTimeField(null=True)
@@ -76,7 +78,10 @@ class Publication(BaseModel):
 
     class Meta:
         indexes: ClassVar = [
-            models.Index(fields=["next_at"], condition=models.Q(state="waiting"), name="publication_due"),
+            models.Index(fields=["turn", "next_at"], condition=models.Q(state="waiting"), name="publication_due"),
+            models.Index(
+                fields=["repository", "turn"], condition=models.Q(state="waiting"), name="publication_of_repository"
+            ),
             models.Index(fields=["-announced_at"], condition=models.Q(state="given_up"), name="publication_given_up"),
         ]
 

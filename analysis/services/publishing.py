@@ -6,6 +6,7 @@ Each function is called in the transaction that makes the fact it tells of. It s
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -29,6 +30,7 @@ from analysis.models import (
 )
 from analysis.services.sending import hint
 from analysis.shapes import unjudged_shape
+from config.rounds import next_turn
 from organizations.entitlements import Feature
 
 
@@ -103,11 +105,13 @@ def judged_of(run: Run) -> words.Judged:
 def replace_words(key: str, **changes: Any) -> bool:
     """New words for a row that is there; False without one. A worker that is sending the old ones sends again."""
     now = timezone.now()
-    row = Publication.objects.filter(key=key).first()
+    row = Publication.objects.select_related("repository").filter(key=key).first()
     if row is None:
         return False
+    turn = row.turn if row.state == PublicationState.WAITING or row.repository is None else _turn(row.repository, now)
     Publication.objects.filter(pk=row.pk).update(
         **changes,
+        turn=turn,
         revision=F("revision") + 1,
         state=PublicationState.WAITING,
         attempts=0,
@@ -116,8 +120,15 @@ def replace_words(key: str, **changes: Any) -> bool:
         next_at=Case(When(lease=None, then=Value(now)), default=F("next_at")),
         updated_at=now,
     )
-    hint(row.pk)
+    hint()
     return True
+
+
+def _turn(repository: Repository, now: datetime) -> int:
+    waiting = Publication.objects.filter(
+        state=PublicationState.WAITING, repository__organization=repository.organization_id
+    )
+    return next_turn(waiting=waiting, due=Publication.objects.due(now))
 
 
 def _kept(pull_request: PullRequest) -> dict[str, Any]:
@@ -183,11 +194,12 @@ def _show(run: Run, kind: PublicationKind, payload: Mapping[str, Any]) -> None:
         key=key,
         sha=sha,
         payload=payload,
+        turn=_turn(run.repository, timezone.now()),
     )
     try:
         with transaction.atomic():
             row.save(force_insert=True)
-        hint(row.pk)
+        hint()
     except IntegrityError:  # another run of the same pull request has said something in between
         replace_words(key, run=run, payload=payload, sha=sha)
 

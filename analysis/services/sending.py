@@ -24,6 +24,7 @@ from analysis.codehosts.comments import quieten_comment, show_comment
 from analysis.codehosts.words import Annotation, CheckRun, Status, with_advice
 from analysis.models import Platform, Publication, PublicationKind, PublicationState, Repository
 from config.background import nudge
+from config.rounds import IN_TURN
 
 HOSTS: dict[Platform, CodeHost] = {Platform.CODEHOST1: CodeHost1(), Platform.CODEHOST2: CodeHost2()}
 LEASE = timedelta(seconds=100)  # longer than a task may take (90 s), and two minutes with the sweeper's ten seconds
@@ -32,16 +33,24 @@ GROWTHS = 5  # from the first pause to more than the longest
 MOST_REFUSALS = 5
 GIVEN_UP_AFTER = timedelta(hours=24)
 NUDGES_PER_SWEEP = 500
+CANDIDATES_AT_ONCE = 20  # others may be sending the first ones, and their hosts may rest
 ANNOTATIONS_PER_CALL = 50  # as many as code host 1 takes
 
 log = structlog.get_logger("publications")
 
 
-def send(publication_id: UUID) -> None:
-    """Send one row if it is due and nobody else is sending it. Safe to call any number of times."""
+def send_next() -> bool:
+    """Send the row whose turn it is; False where there was nothing to send."""
+    due = Publication.objects.due(timezone.now()).order_by(*IN_TURN).values_list("pk", flat=True)
+    return any(map(send, due[:CANDIDATES_AT_ONCE]))
+
+
+def send(publication_id: UUID) -> bool:
+    """Send one row if it is due and nobody else is sending it: whether that was so. Safe to call any number of
+    times."""
     row = _claim(publication_id, timezone.now())
     if row is None:
-        return
+        return False
     try:
         external_id = _show(row)
     except HostFailed as failure:
@@ -53,19 +62,18 @@ def send(publication_id: UUID) -> None:
     else:
         _record(row, state=PublicationState.SENT, external_id=external_id, sent_at=timezone.now(), error="")
         _offer_to_model(row)
+    return True
 
 
 def sweep(*, now: datetime) -> None:
     """Hint at what is due: hints that were lost, pauses that are over, claims whose worker was lost."""
-    for publication_id in (
-        Publication.objects.due(now).order_by("next_at").values_list("pk", flat=True)[:NUDGES_PER_SWEEP]
-    ):
-        hint(publication_id)
+    for _ in range(Publication.objects.due(now)[:NUDGES_PER_SWEEP].count()):
+        hint()
 
 
-def hint(publication_id: UUID) -> None:
-    """Tell a worker after the commit. It may be lost: the sweeper looks too."""
-    nudge("analysis.tasks.send_publication", str(publication_id))
+def hint() -> None:
+    """Tell a worker after the commit that there is one more row to send. It may be lost: the sweeper looks too."""
+    nudge("analysis.tasks.send_publication")
 
 
 def send_again(publication_id: UUID) -> bool:
@@ -76,7 +84,7 @@ def send_again(publication_id: UUID) -> bool:
         state=PublicationState.WAITING, attempts=0, next_at=now, announced_at=now, error="", updated_at=now
     )
     if changed:
-        hint(publication_id)
+        hint()
     return bool(changed)
 
 
@@ -204,7 +212,7 @@ def _record(row: Publication, *, state: PublicationState, error: str, **changes:
 def _release(row: Publication, **changes: Any) -> None:
     """Other words came while the old ones were sent; what we learnt of the place still holds."""
     if Publication.objects.filter(pk=row.pk, lease=row.lease).update(lease=None, next_at=timezone.now(), **changes):
-        hint(row.pk)
+        hint()
 
 
 def _mine(row: Publication) -> Any:

@@ -92,7 +92,7 @@ class CodeHost1(Host):
             return 401, {"message": "Bad credentials"}
         if (answer := self.planned()) is not None:
             return answer
-        matched = re.fullmatch(r"/repos/acme/shop/([a-z-]+)/?(.*)", asked.path)
+        matched = re.fullmatch(r"/repos/[a-z]+/shop/([a-z-]+)/?(.*)", asked.path)
         if not matched:
             return 404, {"message": "Not Found"}
         return getattr(self, f"_{matched[1].replace('-', '_')}")(asked, matched[2])

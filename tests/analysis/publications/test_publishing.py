@@ -8,13 +8,22 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from analysis.models import Installation, Platform, Publication, PublicationKind, PublicationState, PullRequest, Run
+from analysis.models import (
+    Installation,
+    Platform,
+    Publication,
+    PublicationKind,
+    PublicationState,
+    PullRequest,
+    Repository,
+    Run,
+)
 from analysis.services import publishing, sending
 from analysis.services.pull_requests import request_judgement
 from organizations.models import Organization
 from tests import factories
 from tests.analysis.publications.conftest import HEAD, finding, judge, next_run, verdict, waiting_run
-from tests.providers.codehosts import CodeHost1, CodeHost2
+from tests.providers.codehosts import INSTALLATION, CodeHost1, CodeHost2
 
 pytestmark = pytest.mark.django_db
 
@@ -384,6 +393,38 @@ class TestOddAnswers:
             sent(lambda: sending.sweep(now=timezone.now()))
 
         assert host1.shown_on(HEAD) == "error"
+
+
+class TestTurns:
+    def test_the_flood_of_one_organization_delays_its_own_words_only(self, host1: CodeHost1, run: Run) -> None:
+        publishing.announce_queued(run)
+        flood = factories.organization(plan="team")
+        repository = Repository.objects.create(
+            organization=flood, full_name="flood/shop", platform=Platform.CODEHOST1, installation_id=INSTALLATION
+        )
+        for number in range(1, 6):
+            pull_request = PullRequest.objects.create(repository=repository, number=number, head_sha=f"{number}" * 40)
+            publishing.announce_queued(next_run(pull_request, pull_request.head_sha))
+        second = PullRequest.objects.create(repository=run.repository, number=13, head_sha="c" * 40)
+        publishing.announce_queued(next_run(second, second.head_sha))
+
+        order = []
+        while sending.send_next():
+            order += [sha for sha in host1.statuses if sha not in order]
+
+        assert order == [HEAD, "1" * 40, "2" * 40, "c" * 40, "3" * 40, "4" * 40, "5" * 40]
+
+    def test_new_words_for_a_place_keep_its_turn(self, host1: CodeHost1, run: Run) -> None:
+        host1.mood = "fails"
+        publishing.announce_queued(run)
+        next_ = PullRequest.objects.create(repository=run.repository, number=13, head_sha="c" * 40)
+        publishing.announce_queued(next_run(next_, next_.head_sha))
+
+        judge(run, verdict())
+        publishing.announce_verdict(run)
+
+        turns = Publication.objects.order_by("turn").values_list("kind", "sha", "turn")
+        assert list(turns)[:2] == [("status", HEAD, 0), ("status", "c" * 40, 1)]
 
 
 class TestNewWordsMeanwhile:
