@@ -239,7 +239,9 @@ def _flooding(rate: float, pulls: list[Pull], remote: Path, connected: Callable[
         yield
         return
     connected("team")
-    flood = [replace(pulls[number % len(pulls)], number=number + 1) for number in range(FLOODING_PULLS)]
+    # Commits of its own with the same content: the code host tells statuses apart by the commit.
+    again = [replace(pull, head=_committed_again(remote, pull.head)) for pull in pulls]
+    flood = [replace(again[number % len(again)], number=number + 1) for number in range(FLOODING_PULLS)]
     lines = "".join(f"create refs/pull/{pull.number}/head {pull.head}\n" for pull in flood)
     subprocess.run(["git", f"--git-dir={remote}", "update-ref", "--stdin"], input=lines, text=True, check=True)
     turns, stop, accepted = itertools.count(), threading.Event(), []
@@ -261,6 +263,11 @@ def _flooding(rate: float, pulls: list[Pull], remote: Path, connected: Callable[
             thread.join()
         taken, seconds = accepted.count(200), time.monotonic() - started
         print(f"flood                 {taken} of {len(accepted)} accepted, {taken / seconds:.0f} a second")
+
+
+def _committed_again(remote: Path, head: str) -> str:
+    author = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org")
+    return git(remote, *author, "commit-tree", "-p", head, "-m", "The same again", f"{head}^{{tree}}").strip()
 
 
 # What came of it
