@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from django.db.models import Model, QuerySet
 from rest_framework.request import Request
 
 from config.errors import InvalidInput
 
-M = TypeVar("M", bound=Model)
 P = TypeVar("P", covariant=True)  # a page of rows, not read yet or read
 
 MOST_PER_PAGE = 100
@@ -51,15 +49,6 @@ def page_of(
     first = (page - 1) * per_page
     data = show(rows[first : first + per_page]) if first < total else []
     return {"data": data, "total": total, "page": page, "perPage": per_page, "totalPages": -(-total // per_page)}
-
-
-def whole_rows(page: QuerySet[M, Any]) -> QuerySet[M]:
-    """The rows of a page, in its order: found in the index alone where one has the order and the id at its end.
-
-    To go through the rows of the pages before it takes the longer the later the page is. One query with the page's.
-    """
-    rows: QuerySet[M] = page.model._default_manager.filter(pk__in=page.values("pk"))
-    return rows.order_by(*page.query.order_by)
 
 
 def limit_of(request: Request, *, default: int) -> int:

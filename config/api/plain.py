@@ -40,9 +40,9 @@ class PlainSerializer(serializers.Serializer):
         return shown
 
     @classmethod
-    def columns(cls) -> list[str]:
-        """What it reads of a row: all that a query for it has to bring."""
-        return [field.source or name for name, field in cls._declared_fields.items()]
+    def columns(cls) -> dict[str, str]:
+        """What it reads of a row, by the names on the wire: all that a query for it has to bring."""
+        return {name: field.source or name for name, field in cls._declared_fields.items()}
 
 
 @cache
