@@ -6,15 +6,19 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from uuid import UUID
 
-from django.db.models import DateField
+from django.db.models import DateField, Exists, OuterRef
 
 from analysis.engine.score_change import Entry, explain_change
-from analysis.models import Repository, Snapshot
+from analysis.models import DayStanding, Repository, Snapshot
 from analysis.services.standings import load_standings
 from config.compiled import CompiledQuery, Key
 
+_STANDING = DayStanding.objects.filter(repository=OuterRef("repository"), day=OuterRef("day"))
+# Snapshots stay longer than what they rest on (settings.RETENTION).
 _LAST_OF = CompiledQuery(
-    lambda: Snapshot.objects.filter(repository=Key("repository"), day__lte=Key("day", DateField())).order_by("-day")[:1]
+    lambda: Snapshot.objects.filter(
+        Exists(_STANDING), repository=Key("repository"), day__lte=Key("day", DateField())
+    ).order_by("-day")[:1]
 )
 
 
@@ -29,8 +33,8 @@ class ScoreChange:
 
 
 def score_change(repository: Repository, *, since: date | None, until: date | None, limit: int) -> ScoreChange:
-    """From the last snapshot of `since` or earlier to that of `until` or earlier; left out, the last two. Five
-    queries."""
+    """From the last snapshot of `since` or earlier to that of `until` or earlier; left out, the last two. Those that
+    cannot be explained any more count as none. At most five queries."""
     after = _LAST_OF.first(repository=repository.pk, day=until or date.max)
     if after is None:
         return ScoreChange(None, None, (), {})
