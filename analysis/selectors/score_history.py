@@ -10,7 +10,7 @@ from django.db.models import DateField, Exists, OuterRef
 
 from analysis.engine.score_change import Entry, explain_change
 from analysis.models import DayStanding, Repository, Snapshot
-from analysis.services.standings import load_standings
+from analysis.services.standings import compared_standings
 from config.compiled import CompiledQuery, Key
 
 _STANDING = DayStanding.objects.filter(repository=OuterRef("repository"), day=OuterRef("day"))
@@ -48,8 +48,7 @@ def score_change(repository: Repository, *, since: date | None, until: date | No
 # Tens of thousands of findings are compared for a few entries; not again until the results change.
 @lru_cache(maxsize=256)
 def _entries(repository_id: UUID, version: datetime, before: date, after: date, limit: int) -> tuple[Entry, ...]:
-    standings = load_standings(repository_id, [before, after])
-    return tuple(explain_change(standings[before], standings[after], limit=limit))
+    return tuple(explain_change(*compared_standings(repository_id, before, after), limit=limit))
 
 
 def _ids(repository: Repository, entries: Iterable[Entry]) -> dict[str, str]:
