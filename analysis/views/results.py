@@ -28,7 +28,7 @@ from analysis.serializers import (
 from analysis.serializers_verdicts import PullRequestDetailSerializer
 from analysis.views.violations import FILTERS
 from config.api.conditional import answer_of_version
-from config.api.pagination import page_of
+from config.api.pagination import answer_of_page, page_of
 from config.api.schema import PAGE, describe, page, query
 
 UNKNOWN = {404: access.UnknownRepository.message}
@@ -122,10 +122,10 @@ class ResultViewSet(ViewSet):
         example=examples.a_page(examples.PULL_REQUEST),
         errors={400: "page: must be a whole number of at least 1", **UNKNOWN},
     )
-    def pull_requests(self, request: SignedInRequest, repository_id: str) -> Response:
+    def pull_requests(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         rows = results.judged_pull_requests(repository)
-        return Response(page_of(request, rows, lambda page: PullRequestSerializer(page, many=True).data))
+        return answer_of_page(request, rows, lambda page: PullRequestSerializer(page, many=True).data)
 
     @describe(
         "Read a pull request's verdict",
