@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from uuid import UUID
 
-from django.db.models import DateField, Exists, OuterRef
+from django.db.models import CharField, DateField, Exists, OuterRef
 
 from analysis.engine.score_change import Entry, explain_change
-from analysis.models import DayStanding, Repository, Snapshot
+from analysis.models import DayStanding, Repository, Snapshot, Violation
 from analysis.services.standings import compared_standings
 from config.compiled import CompiledQuery, Key
 
@@ -53,5 +53,14 @@ def _entries(repository_id: UUID, version: datetime, before: date, after: date, 
 
 def _ids(repository: Repository, entries: Iterable[Entry]) -> dict[str, str]:
     prints = [entry.fingerprint for entry in entries if entry.fingerprint]
-    rows = repository.violations.filter(fingerprint__in=prints).values_list("fingerprint", "pk")
+    keys = {f"print_{number}": print_ for number, print_ in enumerate(prints)}
+    rows = _violations(tuple(keys)).all(repository=repository.pk, **keys) if keys else []
     return {fingerprint: str(pk) for fingerprint, pk in rows}
+
+
+@cache
+def _violations(prints: tuple[str, ...]) -> CompiledQuery[tuple[str, UUID]]:
+    """Those of so many fingerprints."""
+    keys = [Key(name, CharField()) for name in prints]
+    rows = Violation.objects.filter(repository=Key("repository"), fingerprint__in=keys)
+    return CompiledQuery(lambda: rows.values_list("fingerprint", "pk"))

@@ -60,7 +60,8 @@ def compared_standings(repository_id: UUID, before: date, after: date) -> tuple[
     rows |= _of_days(repository_id, *({base_day for base_day, _ in rows.values() if base_day} - rows.keys()))
     documents = {day: _unpacked(data) for day, (_, data) in rows.items()}
     old, new = (_whole(documents[day], documents.get(rows[day][0])) for day in (before, after))
-    return _standing(old, new["findings"]), _standing(new, old["findings"])
+    alike = {print_: one for print_, one in old["findings"].items() if new["findings"].get(print_) == one}
+    return _standing(old, alike), _standing(new, alike)
 
 
 def _of_days(repository_id: UUID, *days: date) -> dict[date | None, tuple[date | None, bytes | memoryview]]:
@@ -111,11 +112,9 @@ def _whole(document: dict[str, Any], base: Mapping[str, Any] | None) -> dict[str
     return {**base, **document, "findings": findings}
 
 
-def _standing(document: Mapping[str, Any], others: Mapping[str, list[Any]]) -> Standing:
-    findings = document["findings"]
-    alike = [scored for print_, scored in findings.items() if others.get(print_) == scored]
+def _standing(document: Mapping[str, Any], alike: Mapping[str, list[Any]]) -> Standing:
     return Standing(
-        findings={print_: Scored(*scored) for print_, scored in findings.items() if others.get(print_) != scored},
+        findings={print_: Scored(*one) for print_, one in document["findings"].items() if print_ not in alike},
         lines_of_code=document["lines"],
         worst=tuple((file, risk) for file, risk in document["worst"]),
         cap=document["cap"],
@@ -123,8 +122,8 @@ def _standing(document: Mapping[str, Any], others: Mapping[str, list[Any]]) -> S
         rules=document["rules"],
         extractor=document["extractor"],
         models=document.get("models", {}),
-        other_points=sum(scored[POINTS] for scored in alike),
-        other_weight=sum(scored[WEIGHT] for scored in alike),
+        other_points=sum(one[POINTS] for one in alike.values()),
+        other_weight=sum(one[WEIGHT] for one in alike.values()),
     )
 
 
