@@ -12,10 +12,15 @@ class AnalysisConfig(AppConfig):
     def ready(self) -> None:
         from organizations import farewells
 
-        farewells.register("analysis.clones", note=_clones_of, settle=_remove_clones)
+        farewells.register("analysis.clones", note=_before_they_go, settle=_remove_clones)
 
 
-def _clones_of(organization: "Organization") -> list[dict[str, Any]]:
+def _before_they_go(organization: "Organization") -> list[dict[str, Any]]:
+    """The clones to remove. What the code hosts have to hear is noted among the publications, which have ways of their
+    own to arrive."""
+    from analysis.services.publishing import take_leave
+
+    take_leave(organization.repositories.all())
     return [{"orphans": True}] if organization.repositories.exists() else []
 
 

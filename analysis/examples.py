@@ -59,6 +59,7 @@ VIOLATION = {
     "debtPoints": 0.5,
     "gateAction": "none",
 }
+VIOLATION_DETAIL = VIOLATION | {"status": "open", "suppressionReason": None}
 SOURCE_LINES = {
     "file": "shop/client.py",
     "commitSha": "8d3f1c2b5a6978e0d1c2b3a4958677f0e1d2c3b4",

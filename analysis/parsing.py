@@ -1,10 +1,10 @@
 """Parse many blobs in child processes that may crash, hang or be killed; a lost parser costs one file.
 
 Each child is forked after the rules are loaded and the parsers of its first files made, opens a reader of its own
-(`git cat-file`, or a folder), and hands facts back as length-prefixed bytes, never pickle. A child that says nothing
-for `SECONDS_PER_FILE` is killed. The file in its hands gets a second chance alone, since the machine may just have
-been busy, and is recorded as unparsable when that fails as well; the rest of the list goes to a new child. No Django in
-here.
+(`git cat-file`, or a folder), and hands facts back as length-prefixed bytes, never pickle. The kernel ends a child when
+one file has taken `CPU_SECONDS_PER_FILE`, whatever else the machine does, and one that hangs is killed. The file in its
+hands gets a second chance alone, since something else may have ended the child, and is recorded as unparsable when that
+fails as well; the rest of the list goes to a new child. No Django in here.
 """
 
 import contextlib
@@ -22,11 +22,12 @@ from functools import lru_cache
 from typing import Protocol
 
 from analysis.engine.extract import extract, prepare
-from analysis.engine.facts import FileFacts, encode
+from analysis.engine.facts import PARSER_FAILED, TOOK_TOO_LONG, FileFacts, encode
 from analysis.engine.languages import language_read
-from analysis.supervision import fork_child, kill_group
+from analysis.supervision import cpu_limit, cpu_seconds, fork_child, kill_group, ran_out_of_cpu
 
-SECONDS_PER_FILE = 5.0
+CPU_SECONDS_PER_FILE = 5.0
+SILENT_SECONDS = 60.0  # without an answer and without computing anything
 CHUNK_BYTES = 400_000
 FILES_PER_CHILD = 5_000  # a parser does not grow with them; what a library should leak ends with it
 CHILD_MEMORY_BYTES = 4 * 1024**3
@@ -67,6 +68,7 @@ class Parser:
     received: bytearray = field(default_factory=bytearray)
     files: int = 0
     silent_since: float = 0.0
+    cpu_seconds: float = 0.0  # when its silence was last looked into
     is_second_chance: bool = False
     is_gone: bool = False
 
@@ -137,24 +139,43 @@ def _look_after(
     open_reader: OpenReader,
     selector: selectors.BaseSelector,
 ) -> Iterator[tuple[BlobToParse, bytes]]:
-    hung = bool(parser.owed) and time.monotonic() - parser.silent_since > SECONDS_PER_FILE
-    if parser.owed and not hung and not parser.is_gone:
+    is_hung = _is_hung(parser)
+    if parser.owed and not is_hung and not parser.is_gone:
         return
+    if not parser.owed and not parser.is_gone and parser.files < FILES_PER_CHILD and chunks:
+        _give(parser, chunks.next())
+        return
+    status = _stop(parser, selector)
+    parsers.remove(parser)
     if parser.owed:
         lost = parser.owed.popleft()
         if parser.is_second_chance:
-            yield lost, _unparsable(lost, "took too long to parse" if hung else "the parser failed on it")
+            took_too_long = is_hung or ran_out_of_cpu(status)
+            yield lost, _unparsable(lost, TOOK_TOO_LONG if took_too_long else PARSER_FAILED)
         else:
             chunks.put_last(SecondChance([lost]))
         if parser.owed:
             chunks.put_first(list(parser.owed))
-    if not hung and not parser.is_gone and parser.files < FILES_PER_CHILD and chunks:
-        _give(parser, chunks.next())
-        return
-    _stop(parser, selector)
-    parsers.remove(parser)
     if chunks:
         parsers.append(_start(chunks.next(), open_reader, selector))
+
+
+def _is_hung(parser: Parser) -> bool:
+    """Whether it has neither answered nor computed for a while. One that waits for its turn on a busy machine, or for
+    us to read, has not hung."""
+    if not parser.owed or parser.is_gone or time.monotonic() - parser.silent_since < SILENT_SECONDS:
+        return False
+    before, parser.cpu_seconds = parser.cpu_seconds, sum(cpu_seconds(parser.pid))
+    parser.silent_since = time.monotonic()
+    return parser.cpu_seconds == before and not _has_unread(parser.channel)
+
+
+def _has_unread(channel: socket.socket) -> bool:
+    try:
+        channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _unparsable(item: BlobToParse, reason: str) -> bytes:
@@ -210,12 +231,13 @@ def _receive(parser: Parser) -> Iterator[tuple[BlobToParse, bytes]]:
     del parser.received[:position]
 
 
-def _stop(parser: Parser, selector: selectors.BaseSelector) -> None:
+def _stop(parser: Parser, selector: selectors.BaseSelector) -> int:
+    """End it; its exit status."""
     # While it is open: younger children hold copies of the channel, and epoll would go on telling of its end under a
     # number that another channel has by then.
     selector.unregister(parser.channel)
     parser.channel.close()
-    kill_group(parser.pid)
+    return kill_group(parser.pid)
 
 
 def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
@@ -223,7 +245,8 @@ def _parse_for(channel: socket.socket, open_reader: OpenReader) -> None:
         while header := orders.read(FRAME.size):
             for line in orders.read(FRAME.unpack(header)[0]).split(b"\0"):
                 reading, _, blob = line.decode(*NAMES).partition(" ")
-                facts = _facts_of(reader, blob, reading)
+                with cpu_limit(CPU_SECONDS_PER_FILE):
+                    facts = _facts_of(reader, blob, reading)
                 channel.sendall(FRAME.pack(len(facts)) + facts)
 
 

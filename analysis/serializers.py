@@ -7,7 +7,15 @@ from rest_framework import serializers
 
 from analysis.engine.model import Category, Confidence, GateAction, Severity, Volume
 from analysis.engine.scoring import ProductionRisk
-from analysis.models import Platform, RunKind, RunStatus, ScanReport, ViolationSource, milliseconds
+from analysis.models import (
+    Platform,
+    RunKind,
+    RunStatus,
+    ScanReport,
+    ViolationSource,
+    ViolationStatus,
+    milliseconds,
+)
 from config.api.fields import BlankAsNullChoiceField, BlankAsNullField, ChoiceField, TextField, TimestampField
 from config.api.plain import PlainSerializer
 
@@ -139,6 +147,23 @@ def violation_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Violations that were read by the names of `ViolationSerializer.columns()`, as it shows them: at a tenth of what
     it takes for hundreds of them."""
     return [_without_absent_table(row) for row in rows]
+
+
+class ViolationDetailSerializer(ViolationSerializer):
+    """Lists hold what is open; by its id also one is read that is not."""
+
+    status = serializers.ChoiceField(ViolationStatus.choices)
+    suppressionReason = BlankAsNullField(
+        source="suppression_reason",
+        help_text="What the comment in the code or the exception of the policy gives as its reason; null unless "
+        "`status` is `suppressed`.",
+    )
+
+    def to_representation(self, violation: Any) -> dict[str, Any]:
+        shown = super().to_representation(violation)
+        if violation.status != ViolationStatus.SUPPRESSED:
+            shown["suppressionReason"] = None
+        return shown
 
 
 class SourceLinesSerializer(PlainSerializer):

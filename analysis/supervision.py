@@ -11,14 +11,24 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
+from pathlib import Path
 from typing import NoReturn
 
 from config.lifeline import die_with
 
 POLL_SECONDS = 0.02
-INHERITED_HANDLERS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM)
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+INHERITED_HANDLERS = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGALRM,
+    signal.SIGPROF,
+)
 
 
 class Outcome(StrEnum):
@@ -63,14 +73,48 @@ def fork_child(work: Callable[[], None], *, memory_bytes: int | None = None) -> 
     return child
 
 
-def kill_group(leader: int) -> None:
-    """Kill a session leader made by `fork_child` with everything it started, and reap it."""
+def kill_group(leader: int) -> int:
+    """Kill a session leader made by `fork_child` with everything it started, and reap it.
+
+    Its exit status as `waitpid` gives it, that of its own end where it had ended before; 0 when it was reaped already.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
         os.kill(leader, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(leader, 0)
+        return os.waitpid(leader, 0)[1]
+    return 0
+
+
+@contextlib.contextmanager
+def cpu_limit(seconds: float) -> Iterator[None]:
+    """What is done in here ends this whole process when it has used so much processor time, in C code too.
+
+    The kernel counts it, so it does not matter how long the process has to wait for its turn. For a child made by
+    `fork_child`; its parent asks `ran_out_of_cpu`.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def ran_out_of_cpu(status: int) -> bool:
+    """Whether `cpu_limit` ended the child with this exit status."""
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF
+
+
+def cpu_seconds(process: int) -> tuple[float, float]:
+    """Processor time that a process has used itself, and that of its children that have ended; none of one that is
+    gone."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0, 0.0
+    own, system, of_children, their_system = (int(field) / TICKS_A_SECOND for field in fields[11:15])  # proc(5)
+    return own + system, of_children + their_system
 
 
 def _be_the_child(work: Callable[[], None], parent: int, memory_bytes: int | None) -> NoReturn:

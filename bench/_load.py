@@ -1,6 +1,5 @@
 """Clients that cost little: they share the cores with the server they measure."""
 
-import os
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -8,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from analysis.supervision import cpu_seconds
+
 PIECE = 1 << 18
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Client:
@@ -84,24 +84,24 @@ def measure(
         client.close()
         return times
 
-    before = cpu_seconds([web, *children_of(web)]), _database_seconds(database)
+    before = cpu_seconds_of([web, *children_of(web)]), _database_seconds(database)
     with ThreadPoolExecutor(clients) as pool:
         times = sorted(each for part in pool.map(ask, range(clients)) for each in part)
-    after = cpu_seconds([web, *children_of(web)]), _database_seconds(database)
+    after = cpu_seconds_of([web, *children_of(web)]), _database_seconds(database)
     of_web, of_database = ((end - start) * 1000 / len(times) for start, end in zip(before, after, strict=True))
     return Measured(times, of_web, of_database)
 
 
-def cpu_seconds(processes: Sequence[int]) -> float:
+def cpu_seconds_of(processes: Sequence[int]) -> float:
     """Processor time that these have used themselves, those that are gone left out."""
-    return sum(map(_cpu_of, processes))
+    return sum(cpu_seconds(process)[0] for process in processes)
 
 
 def _database_seconds(process: int | None) -> float:
     """Processor time of all connections, those that have ended too: a server ends its connections now and then."""
     if process is None:
         return 0.0
-    return cpu_seconds(children_of(process)) + _cpu_of(process, of_ended_children=True)
+    return cpu_seconds_of(children_of(process)) + cpu_seconds(process)[1]
 
 
 def children_of(process: int) -> list[int]:
@@ -111,12 +111,3 @@ def children_of(process: int) -> list[int]:
         for child in task.read_text().split():
             found += [int(child), *children_of(int(child))]
     return found
-
-
-def _cpu_of(process: int, *, of_ended_children: bool = False) -> float:
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    first = 13 if of_ended_children else 11  # proc(5): utime and stime, then cutime and cstime
-    return (int(fields[first]) + int(fields[first + 1])) / TICKS_A_SECOND

@@ -1,25 +1,33 @@
 """Replay the last merges of a repository as pull requests: from the delivered event to the status on the commit.
 
-    python -m bench.pull_requests <git directory> [--pulls 100] [--plan team] [--out verdicts.json]
+    python -m bench.pull_requests <git directory> [--pulls 100] [--plan team] [--flood 0] [--out verdicts.json]
 
 Web server, workers, git over HTTP and a code host run on the loopback. The default branch stands where the oldest of
 the pull requests began and is scanned there; then each is opened by a signed delivery, one after the other: the base
 branch as it was before the merge, the head as its second parent (where a project squashes: the commit itself). A
 repository with lost blobs will do. SQLite and the embedded broker, unless BENCH_DATABASE_URL (an empty database) and
 BENCH_REDIS_URL say otherwise.
+
+With `--flood` the repository of a second organization is told of so many pull requests a second meanwhile, in turn over
+a thousand: whether the flood of one organization is fair to another.
 """
 
 import argparse
 import hashlib
 import hmac
 import http.client
+import itertools
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +38,8 @@ from tests.providers.loopback import serving
 
 PORT = 8794
 SECRET = "the App's webhook secret"
-FULL_NAME = "acme/shop"
-REPOSITORY_ID = 4711
+FULL_NAME, REPOSITORY_ID = "acme/shop", 4711
+FLOODING_NAME, FLOODING_ID, FLOODING_PULLS, FLOODING_CLIENTS = "flood/shop", 4712, 1000, 4
 VERDICT_SECONDS, SCAN_SECONDS = 60, 900
 
 
@@ -68,8 +76,9 @@ def main() -> int:
 
             django.setup()
             with running(Path(folder), PORT):
-                print(f"first scan            {_connected(git_server.url, options.plan):.1f} s", flush=True)
-                timings = [_replayed(pull, remote, host) for pull in pulls]
+                print(f"first scan            {_connected(FULL_NAME, git_server.url, options.plan):.1f} s", flush=True)
+                with _flooding(options.flood, pulls, remote, partial(_connected, FLOODING_NAME, git_server.url)):
+                    timings = [_replayed(pull, remote, host) for pull in pulls]
         _report(timings)
         if options.out:
             Path(options.out).write_text(json.dumps(_verdicts(), indent=1))
@@ -82,6 +91,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("git_dir", type=Path)
     parser.add_argument("--pulls", type=int, default=100)
     parser.add_argument("--plan", default="team")
+    parser.add_argument("--flood", type=float, default=0.0, help="deliveries a second of another organization")
     parser.add_argument("--out", help="a file for the verdicts as they are stored")
     return parser.parse_args()
 
@@ -125,19 +135,20 @@ def _environment(folder: str, host_url: str, git_url: str) -> dict[str, str]:
     }
 
 
-def _connected(git_url: str, plan: str) -> float:
-    """Connect the repository and wait for its first scan; seconds."""
+def _connected(full_name: str, git_url: str, plan: str) -> float:
+    """Connect the repository for an organization of its own and wait for its first scan; seconds."""
     from accounts.models import User
     from analysis.models import Platform
     from analysis.services.repositories import connect_repository
     from organizations.models import Organization
 
-    owner = User.objects.create_user("bench@example.org", None, name="Bench")
-    organization = Organization.objects.found(owner=owner, name="Bench", slug="bench", plan_id=plan)
+    slug = full_name.partition("/")[0]
+    owner = User.objects.create_user(f"{slug}@example.org", None, name="Bench")
+    organization = Organization.objects.found(owner=owner, name=slug, slug=slug, plan_id=plan)
     started = time.monotonic()
     repository = connect_repository(
         organization=organization,
-        full_name=FULL_NAME,
+        full_name=full_name,
         platform=Platform.CODEHOST1,
         clone_url=f"{git_url}/shop.git",
         default_branch="main",
@@ -161,7 +172,7 @@ def _replayed(pull: Pull, remote: Path, host: CodeHost1) -> Timing:
     git(remote, "update-ref", "refs/heads/main", pull.base)
     git(remote, "update-ref", f"refs/pull/{pull.number}/head", pull.head)
     started = time.monotonic()
-    assert _post("POST", *_delivery(pull)) == 200
+    assert _post("POST", *_delivery(pull, f"bench-{pull.number}")) == 200
     accepted = time.monotonic() - started
     posted = wait_for(lambda: _is_posted(host, pull.head), VERDICT_SECONDS)
     took = time.monotonic() - started
@@ -179,14 +190,16 @@ def _is_posted(host: CodeHost1, sha: str) -> bool:
 def _judged(pull: Pull) -> tuple[Any, Any, str]:
     from analysis.models import PullRequest, Run
 
-    row = PullRequest.objects.get(number=pull.number)
+    row = PullRequest.objects.get(number=pull.number, repository__full_name=FULL_NAME)
     run = Run.objects.filter(pull_request=row).latest("queued_at")
     result = row.gate_result if row.verdict.get("evaluated") else f"none: {run.error}"
     return run.finished_at, run.queued_at, result
 
 
-def _delivery(pull: Pull) -> tuple[bytes, dict[str, str]]:
-    names = {"full_name": FULL_NAME, "default_branch": "main"}
+def _delivery(
+    pull: Pull, delivery_id: str, full_name: str = FULL_NAME, repository_id: int = REPOSITORY_ID
+) -> tuple[bytes, dict[str, str]]:
+    names = {"full_name": full_name, "default_branch": "main"}
     payload = {
         "action": "opened",
         "pull_request": {
@@ -197,7 +210,7 @@ def _delivery(pull: Pull) -> tuple[bytes, dict[str, str]]:
             "head": {"sha": pull.head, "ref": f"branch-{pull.number}", "repo": {"full_name": "fork/shop"}},
             "base": {"sha": pull.base, "ref": "main"},
         },
-        "repository": {"id": REPOSITORY_ID, "private": False, **names},
+        "repository": {"id": repository_id, "private": False, **names},
         "installation": {"id": int(INSTALLATION)},
     }
     body = json.dumps(payload).encode()
@@ -205,7 +218,7 @@ def _delivery(pull: Pull) -> tuple[bytes, dict[str, str]]:
     return body, {
         "Content-Type": "application/json",
         "codehost1-event": "pull_request",
-        "codehost1-delivery": f"bench-{pull.number}",
+        "codehost1-delivery": delivery_id,
         "codehost1-signature-256": f"sha256={signature}",
     }
 
@@ -217,6 +230,37 @@ def _post(method: str, body: bytes, headers: dict[str, str]) -> int:
         return connection.getresponse().status
     finally:
         connection.close()
+
+
+@contextmanager
+def _flooding(rate: float, pulls: list[Pull], remote: Path, connected: Callable[[str], float]) -> Iterator[None]:
+    """Tell of pull requests of another organization at the given rate, in turn over a thousand, until it is enough."""
+    if not rate:
+        yield
+        return
+    connected("team")
+    flood = [replace(pulls[number % len(pulls)], number=number + 1) for number in range(FLOODING_PULLS)]
+    lines = "".join(f"create refs/pull/{pull.number}/head {pull.head}\n" for pull in flood)
+    subprocess.run(["git", f"--git-dir={remote}", "update-ref", "--stdin"], input=lines, text=True, check=True)
+    turns, stop, accepted = itertools.count(), threading.Event(), []
+    started = time.monotonic()
+
+    def deliver() -> None:
+        while not stop.wait(max(0.0, started + (turn := next(turns)) / rate - time.monotonic())):
+            delivery = _delivery(flood[turn % FLOODING_PULLS], f"flood-{turn}", FLOODING_NAME, FLOODING_ID)
+            accepted.append(_post("POST", *delivery))
+
+    threads = [threading.Thread(target=deliver) for _ in range(FLOODING_CLIENTS)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        taken, seconds = accepted.count(200), time.monotonic() - started
+        print(f"flood                 {taken} of {len(accepted)} accepted, {taken / seconds:.0f} a second")
 
 
 # What came of it
@@ -240,7 +284,7 @@ def _line(name: str, values: list[float | None]) -> None:
 def _verdicts() -> list[dict[str, Any]]:
     from analysis.models import PullRequest
 
-    rows = PullRequest.objects.order_by("number")
+    rows = PullRequest.objects.filter(repository__full_name=FULL_NAME).order_by("number")
     return [
         {
             "number": row.number,

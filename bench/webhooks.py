@@ -234,6 +234,7 @@ def _pile_up(count: int) -> None:
                 event_id=f"old-{number}",
                 type="pull_request",
                 subject=f"old-{number}",
+                account=f"old-{number}",
                 occurred_at=due,
                 next_at=due + timedelta(milliseconds=number),
                 body=_pull_request(number),

@@ -1,12 +1,15 @@
-"""The Celery application. Its timetable stands in the settings (CELERY_BEAT_SCHEDULE)."""
+"""The Celery application; config.timetable says when it runs what nobody asks for."""
 
 import contextlib
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
-from celery import Celery
-from celery.signals import setup_logging, worker_init
+from celery import Celery, Task
+from celery.exceptions import SecurityWarning
+from celery.signals import setup_logging, task_prerun, worker_init
+from django.db import close_old_connections
 
 from config import broker, stopping  # noqa: F401 - it hears the signals of the worker
 
@@ -14,6 +17,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # Where a web server shares the machine, its answers come before the work behind them.
 NICENESS = 10
+
+# Celery warns of workers that root starts: whoever could send them a pickle would be root. They accept JSON alone.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 broker.install()
 app = Celery("config", amqp=broker.Amqp)
@@ -33,3 +39,10 @@ def _step_back(**_: Any) -> None:
         # Linux weighs sessions before it weighs processes (sched(7), autogroup).
         with contextlib.suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(NICENESS))
+
+
+@task_prerun.connect
+def _have_connections_checked(task: Task, **_: Any) -> None:
+    """Connections are kept from task to task (CELERY_DB_REUSE_MAX): one that the database has ended is made anew."""
+    if not task.request.is_eager:  # one that its caller runs by itself shares the caller's transaction
+        close_old_connections()

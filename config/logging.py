@@ -16,11 +16,11 @@ SHARED: list[Processor] = [
 
 
 class WithoutPath(logging.Filter):
-    """Takes the path out of "Internal Server Error: /v1/..": it may hold the token of an invitation."""
+    """Takes the path out of "Internal Server Error: /v1/..": it may hold the token of an invitation, and be long."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.msg == "%s: %s" and isinstance(record.args, tuple):
-            record.msg, record.args = "%s", record.args[:1]
+        if record.msg in ("%s: %s", "Forbidden (%s): %s") and isinstance(record.args, tuple):
+            record.msg, record.args = record.msg.removesuffix(": %s"), record.args[:1]
         return True
 
 
@@ -42,6 +42,7 @@ def logging_config(level: str) -> dict[str, Any]:
         "loggers": {
             # Django logs each 4xx as a warning; our own request log has them already.
             "django.request": {"level": "ERROR", "filters": ["without path"]},
+            "django.security.csrf": {"filters": ["without path"]},
             # Celery writes several lines about every task, and ours run every few seconds.
             **{name: {"level": level if level in LEVELS[-2:] else "WARNING"} for name in ("celery", "kombu")},
             # Writes whole addresses, and those of providers may hold a code or a token.

@@ -15,6 +15,7 @@ from config.models import new_id
 
 Handler = Callable[[HttpRequest], HttpResponse]
 LARGEST_UNREAD_BYTES = 64 * 1024
+LONGEST_METHOD = 20  # of those that have a name, UPDATEREDIRECTREF
 SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 log = structlog.get_logger("request")
@@ -60,7 +61,7 @@ class RequestIdMiddleware:
 def _note(request: HttpRequest, response: HttpResponse, *, seconds: float) -> None:
     method, route, status = request.method or "", _route(request), response.status_code
     observe_request(method=method, route=route, status=status, seconds=seconds)
-    log.info("answered", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
+    log.info("answered", method=method[:LONGEST_METHOD], route=route, status=status, ms=round(seconds * 1000, 1))
 
 
 def _route(request: HttpRequest) -> str:

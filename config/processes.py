@@ -27,6 +27,8 @@ from config.lifeline import die_with
 LOADED_ONCE = ("celery.bin.celery", "celery.apps.worker", "celery.concurrency.prefork", "granian.cli", "config.wsgi")
 POLL_SECONDS = 0.2
 STOP_SECONDS = 20
+# A worker of the web server that hears nothing, as one that was told to stop while it was starting, is killed then.
+WEB_STOP_SECONDS = 15
 
 
 def web_command() -> list[str]:
@@ -35,7 +37,8 @@ def web_command() -> list[str]:
     return [
         *(sys.executable, "-m", "granian", "--interface", "wsgi"),
         *("--host", settings.WEB_HOST, "--port", str(settings.PORT), "--workers", str(workers)),
-        *("--blocking-threads", "2" if settings.REDIS_URL else "8", "--respawn-failed-workers"),
+        *("--blocking-threads", "2" if settings.REDIS_URL else "8"),
+        *("--respawn-failed-workers", "--workers-kill-timeout", str(WEB_STOP_SECONDS)),
         *("--no-access-log", "--log-level", "error", "config.wsgi:application"),
     ]
 

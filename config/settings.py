@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from celery.schedules import crontab
 from corsheaders.defaults import default_headers
 from django.templatetags.static import static
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config import env
+from config import env, timetable
 from config.logging import LEVELS, configure_structlog, logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -198,6 +197,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
+CELERY_DB_REUSE_MAX = CELERY_WORKER_MAX_TASKS_PER_CHILD  # a new connection takes the database longer than most tasks
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # A process that starts slowly on a busy machine would be killed at work after four seconds, the default.
 CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
@@ -207,56 +207,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
-# What comes once an hour or a day has its minute: counted from the start of a worker it would never come where workers
-# are replaced every day, with folders of their own.
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
-    "accounts-send-due-letters": {"task": "accounts.tasks.send_due_letters", "schedule": timedelta(seconds=30)},
-    "webhooks-sweep": {
-        "task": "webhooks.tasks.sweep_events",
-        "schedule": timedelta(seconds=10),
-        "options": {"expires": 10},
-    },
-    "webhooks-forget": {"task": "webhooks.tasks.forget_events", "schedule": crontab(minute=7)},
-    "analysis-prune": {"task": "analysis.tasks.prune", "schedule": crontab(minute=17)},
-    "analysis-prune-days": {"task": "analysis.tasks.prune_days", "schedule": crontab(hour=3, minute=12)},
-    "organizations-prune": {"task": "organizations.tasks.prune", "schedule": crontab(minute=27)},
-    "credits-prune": {"task": "credits.tasks.prune", "schedule": crontab(minute=32)},
-    "billing-sweep-cancellations": {"task": "billing.tasks.sweep_cancellations", "schedule": timedelta(minutes=5)},
-    "billing-renew-credits": {"task": "billing.tasks.renew_credits", "schedule": timedelta(minutes=1)},
-    "billing-reconcile": {"task": "billing.tasks.reconcile", "schedule": crontab(hour=2, minute=42)},
-    "billing-reconcile-overdue": {"task": "billing.tasks.reconcile_overdue", "schedule": crontab(minute=52)},
-    "credits-lapse-reservations": {"task": "credits.tasks.lapse_reservations", "schedule": timedelta(minutes=1)},
-    "organizations-settle-due-farewells": {
-        "task": "organizations.tasks.settle_due_farewells",
-        "schedule": timedelta(minutes=1),
-    },
-    "organizations-expire-invitations": {
-        "task": "organizations.tasks.expire_invitations",
-        "schedule": timedelta(minutes=10),
-    },
-    "accounts-clear-ended": {"task": "accounts.tasks.clear_ended", "schedule": crontab(minute=37)},
-    "analysis-review-exceptions": {"task": "analysis.tasks.review_exceptions", "schedule": crontab(minute=2)},
-    "analysis-sweep-runs": {
-        "task": "analysis.tasks.sweep_runs",
-        "schedule": timedelta(seconds=10),
-        "options": {"expires": 10},
-    },
-    "analysis-sweep-publications": {
-        "task": "analysis.tasks.sweep_publications",
-        "schedule": timedelta(seconds=10),
-        "options": {"expires": 10},
-    },
-    "analysis-sweep-polls": {
-        "task": "analysis.tasks.sweep_polls",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
-    "analysis-keep-workspaces": {
-        "task": "analysis.tasks.sweep_workspaces",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
-}
+CELERY_BEAT_SCHEDULE = timetable.TASKS
 # Scans and pull requests have workers of their own (config.processes): a long scan delays no verdict and no event.
 CELERY_TASK_ROUTES = {
     "analysis.tasks.scan_next": {"queue": "scans"},
@@ -513,6 +464,7 @@ SPECTACULAR_SETTINGS = {
         "Severity": "analysis.serializers.SEVERITIES",
         "Confidence": "analysis.serializers.CONFIDENCES",
         "ViolationSource": "analysis.models.ViolationSource",
+        "ViolationStatus": "analysis.models.ViolationStatus",
         "GateAction": "analysis.serializers.GATE_ACTIONS",
         "GateResult": "analysis.serializers.GATE_RESULTS",
         "TableVolume": "analysis.serializers.VOLUMES",

@@ -47,6 +47,9 @@ INVITATION = {
     "expiresAt": "2026-11-27T18:33:00.123Z",
     "createdAt": CREATED_AT,
 }
+LISTED_INVITATION = INVITATION | {
+    "invitedBy": {"userId": USER_ID, "name": "Olivia Owner", "email": "olivia@example.org"}
+}
 JOINED = {"orgId": ORGANIZATION_ID, "orgName": "Acme", "role": "member"}
 AUDIT_ENTRY = {
     "id": "01997f21-5b7c-7d8e-8f90-1a2b3c4d5e6f",

@@ -34,7 +34,7 @@ def members_of(organization: Organization) -> list[Membership]:
 
 
 def pending_invitations_of(organization: Organization) -> list[Invitation]:
-    """Invitations that can still be accepted, the oldest first."""
+    """Invitations that can still be accepted, with the account that sent each, the oldest first."""
     return _INVITATIONS.all(organization=organization.pk, now=timezone.now())
 
 
@@ -91,7 +91,8 @@ _MEMBERS = CompiledQuery(
 )
 _INVITATIONS = CompiledQuery(
     lambda: (
-        Invitation.objects.pending(Key("now", DateTimeField()))
+        Invitation.objects.select_related("invited_by")
+        .pending(Key("now", DateTimeField()))
         .filter(organization=Key("organization"))
         .order_by("created_at", "id")
     )

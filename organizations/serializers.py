@@ -88,6 +88,18 @@ class InvitationSerializer(PlainSerializer):
     createdAt = TimestampField(source="created_at")
 
 
+class InviterSerializer(PlainSerializer):
+    userId = serializers.CharField(source="id")
+    name = serializers.CharField()
+    email = serializers.EmailField()
+
+
+class ListedInvitationSerializer(InvitationSerializer):
+    """An invitation stays when whoever sent it goes: admins see whose it was."""
+
+    invitedBy = InviterSerializer(source="invited_by", allow_null=True, help_text="null when that account is deleted.")
+
+
 class JoinedSerializer(serializers.Serializer):
     orgId = serializers.CharField(source="organization_id")
     orgName = serializers.CharField(source="organization.name")

@@ -17,10 +17,11 @@ urlpatterns = [
         "orgs/<str:organization_id>/members/<str:user_id>",
         MemberViewSet.as_view({"put": "update", "delete": "destroy"}),
     ),
+    # Before the invitations of an organization: a token may be any text, `invitations` too.
+    path("orgs/invitations/<str:token>/accept", InvitationViewSet.as_view({"post": "accept"})),
     path("orgs/<str:organization_id>/invitations", InvitationViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "orgs/<str:organization_id>/invitations/<str:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})
     ),
-    path("orgs/invitations/<str:token>/accept", InvitationViewSet.as_view({"post": "accept"})),
     path("orgs/<str:organization_id>/audit-log", AuditLogViewSet.as_view({"get": "list"})),
 ]

@@ -19,6 +19,7 @@ from organizations.serializers import (
     InvitationSerializer,
     InviteMemberSerializer,
     JoinedSerializer,
+    ListedInvitationSerializer,
     MemberSerializer,
     NewOrganizationSerializer,
     OrganizationListItemSerializer,
@@ -201,14 +202,14 @@ class InvitationViewSet(ViewSet):
 
     @describe(
         "List the pending invitations",
-        description="For admins and the owner; the oldest first.",
-        response=InvitationSerializer(many=True),
-        example=[examples.INVITATION],
+        description="For admins and the owner; the oldest first. They stay when whoever sent them goes.",
+        response=ListedInvitationSerializer(many=True),
+        example=[examples.LISTED_INVITATION],
         errors={403: NEEDS_ADMIN, 404: UNKNOWN},
     )
     def list(self, request: SignedInRequest, organization_id: str) -> Response:
         organization = organization_for(request.user, organization_id, at_least=Role.ADMIN)
-        return Response(InvitationSerializer(selectors.pending_invitations_of(organization), many=True).data)
+        return Response(ListedInvitationSerializer(selectors.pending_invitations_of(organization), many=True).data)
 
     @describe(
         "Invite somebody by e-mail",

@@ -5,6 +5,9 @@ The database is the queue; a Celery message is only a hint that there is work, s
     received --claim--> processing --handled--> done
         ^                   |
         +-- failed, pause --+-- failed for the eighth time --> dead --redelivery or replay--> received
+
+The queue is fair to accounts (start-time fair queuing, Goyal, Vin and Cheng, 1996, where every event costs the same):
+the work goes in rounds, and each account has one event in a round. Whoever sends more delays only themselves.
 """
 
 import math
@@ -19,12 +22,12 @@ import orjson
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Exists, Min, OuterRef, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 from django.utils import timezone
 
 from config.background import begun, nudge_once
 from config.pruning import in_batches, prune, take_turns
-from webhooks.models import FINISHED, SourceName, State, WebhookEvent
+from webhooks.models import FINISHED, UNFINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
 
@@ -42,6 +45,7 @@ LATE = timedelta(seconds=2)
 PROCESS_EVENTS = "webhooks.tasks.process_events"
 SQLITE_BREAK_SECONDS = 0.02
 LONGEST_ERROR = 1000
+IN_TURN, NEWEST = ("turn", "next_at"), ("-turn", "-next_at")
 
 log = structlog.get_logger("webhooks")
 
@@ -72,12 +76,16 @@ def accept(*, source: SourceName, headers: Mapping[str, str], body: bytes) -> bo
     delivery = Delivery(headers=headers, body=body)
     sender.verify(delivery)
     envelope = sender.describe(delivery, payload_of(body))
+    now = timezone.now()
     event = WebhookEvent(
         source=source,
         event_id=envelope.event_id,
         type=envelope.type,
         subject=envelope.subject,
-        occurred_at=envelope.occurred_at or timezone.now(),
+        account=envelope.account,
+        occurred_at=envelope.occurred_at or now,
+        next_at=now,
+        turn=_turn(source, envelope.account, now),
         body=body,
     )
     try:
@@ -101,6 +109,14 @@ def payload_of(body: bytes) -> Mapping[str, Any]:
     if not isinstance(payload, dict):
         raise BadEnvelope("The body must be a JSON object")
     return payload
+
+
+def _turn(source: SourceName, account: str, now: datetime) -> int:
+    """The round at work, or the one after the last for which the account has an event."""
+    # Two deliveries at once may get the same turn: the account gains one by it, and accepting needs no lock.
+    last = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED).aggregate(Max("turn"))
+    at_work = WebhookEvent.objects.due(now).order_by(*IN_TURN).values_list("turn", flat=True).first() or 0
+    return at_work if last["turn__max"] is None else max(at_work, last["turn__max"] + 1)
 
 
 def _wake(delivered: WebhookEvent) -> bool:
@@ -133,7 +149,7 @@ def drain(*, seconds: float = math.inf) -> int:
     """Work on due events one after the other until none is left or the time is over. Returns how many it took.
 
     Whoever has taken many calls for help. In a backlog every other event is the newest, so that what arrives now need
-    not wait for all that came before.
+    not wait for all that its own account sent before.
     """
     begun(PROCESS_EVENTS)
     turn_ends = time.monotonic() + seconds
@@ -161,12 +177,12 @@ def _let_others_write() -> None:
 
 
 def claim_next(*, newest: bool = False) -> WebhookEvent | None:
-    """Take the event that has been due longest, or the newest, of those whose subject nobody is working on; None
-    without one."""
+    """Take the due event whose turn it is, or the newest, of those whose subject nobody is working on; None without
+    one."""
     while True:
         try:
             with transaction.atomic():
-                event = _candidates().order_by("-next_at" if newest else "next_at").first()
+                event = _candidates().order_by(*(NEWEST if newest else IN_TURN)).first()
                 if event is None or _claim(event):
                     return event
         except IntegrityError:

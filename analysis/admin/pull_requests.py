@@ -74,7 +74,7 @@ class PublicationAdmin(ReadOnlyAdmin):
 
     @display(description="PR")
     def pull_request_number(self, publication: Publication) -> int:
-        return publication.pull_request.number
+        return publication.place.number
 
     @display(description="State", ordering="state", label=STATE_COLOURS)
     def shown_state(self, publication: Publication) -> str:

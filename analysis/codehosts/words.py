@@ -101,6 +101,11 @@ def superseded() -> Status:
     return Status("error", "Not evaluated: a newer commit came before the analysis began")
 
 
+def farewell() -> Status:
+    """On a commit that waited when its repository went away: as without a gate, nobody is held up."""
+    return Status("success", "Not evaluated: this repository is no longer analysed")
+
+
 def status(judged: Judged) -> Status:
     """The verdict in one line."""
     if not judged.is_evaluated:

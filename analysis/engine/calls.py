@@ -133,7 +133,7 @@ class CallGraph:
             function = facts.functions[callee.position]
             bodies = []
             if facts.language == "java" and function.flags & FunctionFlag.ABSTRACT:
-                name = function.name.rpartition(".")[2]
+                name = function.short_name
                 bodies = [
                     Callee(path, index)
                     for path, owner in self._java.implementers.get(function.owner.rpartition(".")[2], ())
@@ -233,7 +233,7 @@ class CallGraph:
                 for index, function in enumerate(functions)
                 if function.owner in (name, short)
                 or function.name == short
-                or (is_method and function.owner and function.name.rpartition(".")[2] == short)
+                or (is_method and function.owner and function.short_name == short)
             ]
             if found:
                 return tuple(found)

@@ -21,7 +21,7 @@ from analysis.engine.model import Confidence, Finding, Severity
 from analysis.engine.models import ModelIndex
 from analysis.engine.per_file import Make, PerFile
 from analysis.engine.policy import Policy
-from analysis.engine.queries import Queries
+from analysis.engine.queries import Queries, QuerySite
 from analysis.engine.schemas import Schemas
 from analysis.engine.volumes import Volumes
 
@@ -233,8 +233,35 @@ class Place:
         return self.facts.functions[self.index]
 
     @property
+    def callee(self) -> Callee:
+        """The function as the call graph knows it."""
+        return Callee(self.path, self.index)
+
+    def with_nested(self) -> Iterator["Place"]:
+        """The function and those that are made in it, which stand behind it."""
+        inside = {self.index}
+        for index, function in enumerate(self.facts.functions[self.index :], self.index):
+            if index in inside or function.parent in inside:
+                inside.add(index)
+                yield self.codebase.place(self.path, index)
+
+    @property
+    def queries(self) -> Sequence[QuerySite]:
+        """What the function itself asks a database."""
+        return self.codebase.queries.by_function.get(self.callee, ())
+
+    def meant_by(self, call: str) -> tuple[Callee, ...]:
+        """The functions of the codebase that a call in this function may mean."""
+        return self.codebase.calls.resolve(self.path, self.function, call)
+
+    @property
     def kind(self) -> FileKind:
         return file_kind(self.path, self.facts)
+
+    @property
+    def is_called(self) -> bool:
+        """Whether some function of the codebase calls one of this name."""
+        return self.function.short_name in self.codebase.called_names
 
     @property
     def in_request_path(self) -> bool:
@@ -269,7 +296,7 @@ def _of_facts(summarise: Callable[[FileFacts], T]) -> Make[T]:
 
 def _async_names(facts: FileFacts) -> frozenset[str]:
     functions = (function for function in facts.functions if function.flags & FunctionFlag.ASYNC)
-    return frozenset(function.name.rpartition(".")[2] for function in functions)
+    return frozenset(function.short_name for function in functions)
 
 
 def _called_names(facts: FileFacts) -> frozenset[str]:

@@ -6,7 +6,7 @@ from datetime import date
 from analysis.engine.codebase import Codebase
 from analysis.engine.evaluator import NO_ALIASES, Evaluator, FileState
 from analysis.engine.facts import FileFacts
-from analysis.engine.failures import failure_notes
+from analysis.engine.failures import failure_notes, unparsed_notes
 from analysis.engine.graph import ImportGraph
 from analysis.engine.graph.breaks import layer_breaks
 from analysis.engine.history import History
@@ -51,6 +51,7 @@ def report_of(evaluator: Evaluator) -> Report:
     failed = evaluator.failed
     notes = (
         *failure_notes(failed),
+        *unparsed_notes(codebase.files),
         *expiry_notes(evaluator.policy.exemptions, codebase.today),
         *unreasoned_notes(codebase.files),
         *unused_notes(evaluator.policy, codebase, evaluator.book.rules),

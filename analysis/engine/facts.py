@@ -72,6 +72,11 @@ class Function(msgspec.Struct, array_like=True, frozen=True, gc=False):
     anchor: str = ""
     handed: tuple[str, ...] = ()  # Go: what may be methods that it gives to others to call, `h.svc.Close`
 
+    @property
+    def short_name(self) -> str:
+        """The name without what the function stands in: `close` of `OrderService.close`."""
+        return self.name.rpartition(".")[2]
+
 
 class Class(msgspec.Struct, array_like=True, frozen=True, gc=False):
     name: str
@@ -255,6 +260,10 @@ class Suppression(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 # In `FileFacts.blocks`, where the number of lines would stand: a hash without names follows.
 RENAMED = 0xFFFFFFFF
+
+# In `FileFacts.skipped`, of a file that should have been parsed.
+TOOK_TOO_LONG = "took too long to parse"
+PARSER_FAILED = "the parser failed on it"
 
 
 class FileFacts(msgspec.Struct, array_like=True, frozen=True, gc=False):

@@ -1,7 +1,9 @@
-"""Rules that raised: each costs what it would have found, and people are told that this is missing."""
+"""Rules that raised, files that no parser got through: what they would have brought is missing, and people are told."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from analysis.engine.facts import PARSER_FAILED, TOOK_TOO_LONG, FileFacts
 
 EVERYWHERE = ""  # in place of a path: the rule failed on the codebase as a whole
 PATHS_NAMED = 3
@@ -53,9 +55,24 @@ def failure_notes(failed: Failed, before: bool = False) -> Iterator[str]:
         if EVERYWHERE in paths:
             yield f"The rule {rule_id} failed{of_base} and was left out; whatever it would have found is missing."
             continue
-        named = ", ".join(sorted(paths)[:PATHS_NAMED]) + (", ..." if len(paths) > PATHS_NAMED else "")
-        files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
         yield (
-            f"The rule {rule_id} failed{of_base} on {files} and was left out there ({named}); "
+            f"The rule {rule_id} failed{of_base} on {_number(paths)} and was left out there ({_named(paths)}); "
             "whatever it would have found is missing."
         )
+
+
+def unparsed_notes(files: Mapping[str, FileFacts]) -> Iterator[str]:
+    """One sentence for each way in which files could not be parsed."""
+    sentences = {TOOK_TOO_LONG: "{files} took too long to parse", PARSER_FAILED: "The parser failed on {files}"}
+    for reason, sentence in sentences.items():
+        if paths := {path for path, facts in files.items() if facts.skipped == reason}:
+            what = sentence.format(files=_number(paths))
+            yield f"{what} ({_named(paths)}); whatever would have been found there is missing."
+
+
+def _number(paths: Collection[str]) -> str:
+    return "1 file" if len(paths) == 1 else f"{len(paths)} files"
+
+
+def _named(paths: Collection[str]) -> str:
+    return ", ".join(sorted(paths)[:PATHS_NAMED]) + (", ..." if len(paths) > PATHS_NAMED else "")

@@ -35,7 +35,7 @@ class FunctionNames:
             names = self._names[path] = {}
             for index, function in enumerate(self._files[path].functions):
                 if index:
-                    names.setdefault(intern(function.name.rpartition(".")[2]), []).append(index)
+                    names.setdefault(intern(function.short_name), []).append(index)
         return names
 
     def neighbours(self, path: str, name: str) -> Iterator[tuple[str, int]]:

@@ -96,7 +96,7 @@ class GoTypes:
             for position, function in enumerate(facts.functions):
                 if function.owner and not _STANDS_IN.search(function.owner):
                     methods = found.setdefault((_package(path, self._files), function.owner), {})
-                    name = function.name.rpartition(".")[2]
+                    name = function.short_name
                     methods[name, len(function.parameters)] = Method(path, position)
         return found
 

@@ -102,7 +102,7 @@ class ImportedFunctions:
                 methods: Names = {}
                 for index, function in enumerate(functions):
                     if function.owner == owner:
-                        methods.setdefault(function.name.rpartition(".")[2], []).append(index)
+                        methods.setdefault(function.short_name, []).append(index)
                 if methods:
                     yield file, methods, (alias,)
 

@@ -71,6 +71,11 @@ class QuerySite:
         return self.facts.functions[self.query.function]
 
     @property
+    def asks_by_value(self) -> bool:
+        """Whether the caller says by a value which rows it wants."""
+        return any(each.operator == "eq" and not each.constant for each in self.query.filters)
+
+    @property
     def loop(self) -> Loop | None:
         return self.facts.loops[self.query.loop] if 0 <= self.query.loop < len(self.facts.loops) else None
 

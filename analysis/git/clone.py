@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.git.address import PinnedAddress, check_address
-from analysis.git.command import Transfer, run_git
+from analysis.git.command import Transfer, run_git, stream_git
 from analysis.git.errors import (
     AccessDenied,
     CloneTooLarge,
@@ -18,6 +18,7 @@ from analysis.git.errors import (
     DamagedRepository,
     GitError,
     GitTimedOut,
+    NotAGitServer,
     UnknownRevision,
 )
 from analysis.git.folder import CONFIG, CONFIG_SHA256, is_shallow, locked, objects_size, remove_clone, replace_file
@@ -81,9 +82,13 @@ class _Remote:
         )
 
     def listed(self, *arguments: str) -> bytes:
-        """What the remote tells of its refs. git holds all of them in memory, however many it is sent."""
-        limits = replace(self.limits, memory_bytes=min(self.limits.memory_bytes, LISTING_BYTES))
-        return replace(self, limits=limits).git("ls-remote", *arguments, transfer=self.transfer)
+        """What the remote tells of its refs."""
+        return replace(self, limits=self.limits_of_listings).git("ls-remote", *arguments, transfer=self.transfer)
+
+    @property
+    def limits_of_listings(self) -> GitLimits:
+        """git holds all refs of the remote in memory, however many it is sent."""
+        return replace(self.limits, memory_bytes=min(self.limits.memory_bytes, LISTING_BYTES))
 
 
 def mirror(
@@ -192,6 +197,8 @@ def _update(remote: _Remote, branch: str | None, wanted: Sequence[str], created:
     if main not in fetch and _has_branches(remote):
         missing = f"branch {branch}; check its name, or push it" if branch else "default branch; choose one at its host"
         raise UnknownRevision(f"The repository has no {missing}, then analyze again.")
+    if main not in fetch and not _speaks_git(remote):
+        raise NotAGitServer
     if fetch:
         _fetch(remote, fetch)
     refs = _held(remote, fetch)
@@ -210,6 +217,17 @@ def _update(remote: _Remote, branch: str | None, wanted: Sequence[str], created:
 
 def _has_branches(remote: _Remote) -> bool:
     return bool(remote.listed("--heads", "--", remote.address.url))
+
+
+def _speaks_git(remote: _Remote) -> bool:
+    """Whether the server says a word of git's protocol. To git any other page of the web is a repository of mere files
+    that has no branches yet."""
+    with stream_git(
+        remote.folder, "ls-remote", "--heads", "--", remote.address.url,
+        limits=remote.limits_of_listings, deadline=remote.deadline, transfer=replace(remote.transfer, traced=True),
+    ) as process:  # fmt: skip
+        process.read()
+    return "packet:" in process.words
 
 
 def _clean(remote: _Remote) -> None:

@@ -89,6 +89,8 @@ class Transfer:
     """Called about twice a second while git runs; raises to end it."""
     file_bytes: int | None = None
     """The largest file that git may write, when it is less than the pack limit."""
+    traced: bool = False
+    """Whether git tells on its error output of each `packet:` of its protocol."""
     hold: int | None = None
     """A descriptor that git inherits: a lock on it lives as long as the last git process."""
 
@@ -322,6 +324,8 @@ def _environment(limits: GitLimits, transfer: Transfer | None) -> Mapping[str, s
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_CONFIG_COUNT": str(len(config)),
     }
+    if transfer and transfer.traced:
+        environment["GIT_TRACE_PACKET"] = "1"
     for name in ("GIT_SSL_CAINFO", "GIT_EXEC_PATH"):
         if name in os.environ:
             environment[name] = os.environ[name]

@@ -50,6 +50,12 @@ class NotARepository(GitError):
     message = "There is no git repository here; check the address or path, and the access to it when it is private."
 
 
+class NotAGitServer(NotARepository):
+    message = (
+        "The server answers, but not as git does; connect the repository with the address that its host shows for it."
+    )
+
+
 class EmptyRepository(GitError):
     message = "The repository has no commits; push a first commit, then analyze again."
 

@@ -7,6 +7,8 @@ from uuid import UUID
 from django.db import models
 from django.utils import timezone
 
+from analysis.models.pull_requests import PullRequest
+from analysis.models.repositories import Repository
 from analysis.models.runs import Run
 from config.models import BaseModel
 
@@ -39,10 +41,17 @@ class Publication(BaseModel):
     counts only when no newer words came meanwhile. `next_at` is when the next attempt may start; while `lease` is set,
     when the claim of the worker that is sending ends. `external_id` is the host's own name of the place; `is_begun`
     says that there may be one at the host even while we know none.
+
+    A farewell is the last word on a commit whose repository is gone from here: it has neither a repository nor a pull
+    request, but in `payload` what the host knows them by, and goes once it was said or given up.
     """
 
-    repository = models.ForeignKey("Repository", on_delete=models.CASCADE, related_name="publications")
-    pull_request = models.ForeignKey("PullRequest", on_delete=models.CASCADE, related_name="publications")
+    repository: "models.ForeignKey[Repository | None, Repository | None]" = models.ForeignKey(
+        Repository, null=True, on_delete=models.CASCADE, related_name="publications"
+    )
+    pull_request: "models.ForeignKey[PullRequest | None, PullRequest | None]" = models.ForeignKey(
+        PullRequest, null=True, on_delete=models.CASCADE, related_name="publications"
+    )
     run: "models.ForeignKey[Run | None, Run | None]" = models.ForeignKey(
         Run, null=True, on_delete=models.SET_NULL, related_name="publications"
     )
@@ -73,3 +82,15 @@ class Publication(BaseModel):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def is_farewell(self) -> bool:
+        return self.pull_request_id is None
+
+    @property
+    def place(self) -> PullRequest:
+        """The pull request that this speaks on. That of a farewell is not stored, and knows what the host needs."""
+        if self.pull_request is not None:
+            return self.pull_request
+        kept = self.payload["place"]
+        return PullRequest(**kept["pull_request"], repository=Repository(**kept["repository"]))

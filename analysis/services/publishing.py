@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from analysis.codehosts import words
@@ -64,6 +65,25 @@ def announce_unjudged(run: Run, reason: str) -> None:
     _show_check_run(run, words.unjudged_check_run(reason))
 
 
+@transaction.atomic
+def take_leave(repositories: QuerySet[Repository]) -> None:
+    """For the transaction that deletes these: no commit at their hosts waits for ever for a verdict that never comes.
+
+    What shows another state already stands as it is. The locks keep out events of the host, which would bring new
+    words, and workers that have not begun to send; one that is sending says the farewell after the old words.
+    """
+    locked = repositories.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    waiting = Publication.objects.filter(
+        Q(payload__state="pending") | ~Q(state=PublicationState.SENT),
+        repository__in=list(locked.values_list("pk", flat=True)),
+        kind=PublicationKind.STATUS,
+    )
+    for row in waiting.select_for_update(of=("self",)).order_by("pk"):
+        if row.is_begun:
+            status = {**asdict(words.farewell()), "url": settings.APP_URL, "place": _kept(row.place)}
+            replace_words(row.key, payload=status, repository=None, pull_request=None, run=None)
+
+
 def judged_of(run: Run) -> words.Judged:
     """The stored verdict on the run's commit, with what the words about it need."""
     row = PullRequest.objects.select_related("repository").get(pk=_pull_request(run).pk)
@@ -98,6 +118,17 @@ def replace_words(key: str, **changes: Any) -> bool:
     )
     hint(row.pk)
     return True
+
+
+def _kept(pull_request: PullRequest) -> dict[str, Any]:
+    """What `Publication.place` makes a pull request of: what its host knows it by."""
+    return {
+        "pull_request": {name: getattr(pull_request, name) for name in ("number", "head_ref", "head_full_name")},
+        "repository": {
+            name: getattr(pull_request.repository, name)
+            for name in ("platform", "full_name", "external_id", "installation_id")
+        },
+    }
 
 
 def _is_published(run: Run) -> bool:

@@ -12,6 +12,7 @@ from analysis.git.address import check_address
 from analysis.git.errors import AddressRefused, CloneUnreachable
 from analysis.models import Installation, Platform, Repository, has_name
 from analysis.services.git_limits import git_limits
+from analysis.services.publishing import take_leave
 from analysis.services.runs import request_run
 from analysis.services.workspaces import ask_all_to_keep
 from config.errors import Conflict, InvalidInput, Unavailable
@@ -122,7 +123,9 @@ def disconnect_repository(*, repository: Repository, disconnected_by: User | Non
         action="repository.disconnected",
         subject=repository.full_name,
     )
-    Repository.objects.filter(pk=repository.pk).delete()  # the instance's own delete forgets the key for a second try
+    row = Repository.objects.filter(pk=repository.pk)
+    take_leave(row)
+    row.delete()  # the instance's own delete forgets the key for a second try
     ask_all_to_keep()
 
 

@@ -85,7 +85,7 @@ def _claim(publication_id: UUID, now: datetime) -> Publication | None:
     row = rows.due(now).filter(pk=publication_id).first()
     if row is None:
         return None
-    if (rests_until := _rests_until(row.repository)) and rests_until > now:
+    if (rests_until := _rests_until(row.place.repository)) and rests_until > now:
         Publication.objects.filter(pk=row.pk, lease=row.lease).update(lease=None, next_at=rests_until)
         return None
     lease, is_begun = uuid.uuid4(), row.is_begun or not row.payload.get("quiet")
@@ -99,11 +99,13 @@ def _claim(publication_id: UUID, now: datetime) -> Publication | None:
 
 
 def _show(row: Publication) -> str:
-    host = HOSTS[Platform(row.repository.platform)]
+    if row.is_farewell and _is_left_to_others(row):
+        return ""
+    host = HOSTS[Platform(row.place.repository.platform)]
     match row.kind:
         case PublicationKind.STATUS:
             status = Status(row.payload["state"], row.payload["description"])
-            host.set_status(row.pull_request, row.sha, status, row.payload["url"])
+            host.set_status(row.place, row.sha, status, row.payload["url"])
             return ""
         case PublicationKind.COMMENT:
             return _show_comment(host, row)
@@ -111,13 +113,25 @@ def _show(row: Publication) -> str:
             return _show_check_run(row)
 
 
+def _is_left_to_others(farewell: Publication) -> bool:
+    """Whether the repository is connected again, or by others, and they have a word on the commit: then that holds,
+    and is said again in case ours hid it."""
+    repository = farewell.place.repository
+    same = Repository.objects.named(repository.full_name).filter(platform=repository.platform)
+    others = Publication.objects.filter(kind=PublicationKind.STATUS, sha=farewell.sha, repository__in=same)
+    keys = list(others.values_list("pk", flat=True))
+    for key in keys:
+        send_again(key)
+    return bool(keys)
+
+
 def _show_comment(host: CodeHost, row: Publication) -> str:
     body = row.payload["body"]
     if row.payload["quiet"]:
-        return quieten_comment(host, row.pull_request, body, known_id=row.external_id, may_be_lost=row.is_begun)
+        return quieten_comment(host, row.place, body, known_id=row.external_id, may_be_lost=row.is_begun)
     if advice := row.payload.get("advice"):
         body = with_advice(body, advice)
-    return show_comment(host, row.pull_request, body, known_id=row.external_id)
+    return show_comment(host, row.place, body, known_id=row.external_id)
 
 
 def _offer_to_model(row: Publication) -> None:
@@ -134,21 +148,21 @@ def _show_check_run(row: Publication) -> str:
     fields = {name: value for name, value in row.payload.items() if name != "url"}
     annotations = [Annotation(**each) for each in fields.pop("annotations")]
     check_run = CheckRun(**fields)
-    found = host.find_check_run(row.repository, row.sha, reference) if row.attempts > 1 else None
+    found = host.find_check_run(row.place.repository, row.sha, reference) if row.attempts > 1 else None
     check_run_id, done = found or (
-        host.add_check_run(row.repository, row.sha, check_run, url=row.payload["url"], reference=reference),
+        host.add_check_run(row.place.repository, row.sha, check_run, url=row.payload["url"], reference=reference),
         0,
     )
     for start in range(done, len(annotations), ANNOTATIONS_PER_CALL):
         batch = annotations[start : start + ANNOTATIONS_PER_CALL]
-        host.annotate(row.repository, check_run_id, check_run, batch)
+        host.annotate(row.place.repository, check_run_id, check_run, batch)
     return check_run_id
 
 
 def _record_failure(row: Publication, failure: HostFailed) -> None:
     now = timezone.now()
     if isinstance(failure, TooManyCalls):
-        _rest(row.repository, failure.until)
+        _rest(row.place.repository, failure.until)
     if row.kind == PublicationKind.CHECK_RUN and isinstance(failure, NotPermitted | NotThere):
         _record(row, state=PublicationState.REFUSED, error=str(failure))
     elif _is_hopeless(row, failure, now):
@@ -179,6 +193,9 @@ def _put_off(row: Publication, *, until: datetime, error: str) -> None:
 
 def _record(row: Publication, *, state: PublicationState, error: str, **changes: Any) -> None:
     """The end of the present words. Newer ones are sent at once."""
+    if row.is_farewell:
+        _mine(row).delete()
+        return
     done = {"state": state, "lease": None, "next_at": None, "error": error[:300], "updated_at": timezone.now()}
     if not _mine(row).update(**done, **changes):
         _release(row, **{name: value for name, value in changes.items() if name == "external_id"})

@@ -14,7 +14,7 @@ from analysis.engine.model import Category, Severity
 from analysis.models import Repository
 from analysis.selectors.exports import csv_of, sarif_of
 from analysis.selectors.sources import CloneGone, source_around
-from analysis.serializers import SourceLinesSerializer, ViolationQuerySerializer, ViolationSerializer
+from analysis.serializers import SourceLinesSerializer, ViolationDetailSerializer, ViolationQuerySerializer
 from config.api.conditional import answer_of_version, etag_of, unless_held
 from config.api.pagination import whole_number
 from config.api.schema import count, describe, query
@@ -38,14 +38,14 @@ class ViolationViewSet(ViewSet):
 
     @describe(
         "Read a violation",
-        description="Also one that is resolved or suppressed by now.",
-        response=ViolationSerializer,
-        example=examples.VIOLATION,
+        description="Also one that is resolved or suppressed by now: `status` says so.",
+        response=ViolationDetailSerializer,
+        example=examples.VIOLATION_DETAIL,
         errors=UNKNOWN,
     )
     def retrieve(self, request: SignedInRequest, repository_id: str, violation_id: str) -> Response:
         repository = access.repository_for(request.user, repository_id)
-        return Response(ViolationSerializer(access.violation_in(repository, violation_id)).data)
+        return Response(ViolationDetailSerializer(access.violation_in(repository, violation_id)).data)
 
     @describe(
         "Read the code around a violation",

@@ -28,9 +28,23 @@ class Reader:
             os.kill(os.getpid(), signal.SIGKILL)
         if blob.startswith("hang"):
             time.sleep(600)
+        if blob.startswith("endless"):
+            while True:
+                pass
+        if blob.startswith("patient"):
+            work_in_turns(turns=15)
         if blob.startswith("missing"):
             return None
         return SOURCE
+
+
+def work_in_turns(*, turns: int) -> None:
+    """Compute a little and wait a lot, as whoever shares a core with many others: 0.05 and 0.2 seconds a turn."""
+    for _ in range(turns):
+        ends = time.process_time() + 0.05
+        while time.process_time() < ends:
+            pass
+        time.sleep(0.2)
 
 
 def parse(names: list[str], workers: int = 2) -> dict[str, str]:
@@ -104,12 +118,50 @@ def test_many_crashes_cost_as_many_files() -> None:
 
 
 def test_a_hang_costs_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsing, "SECONDS_PER_FILE", 2.0)
+    monkeypatch.setattr(parsing, "SILENT_SECONDS", 1.0)
 
     found = parse([*good(5), "hang", *(f"good-{number}" for number in range(5, 10))])
 
     assert found.pop("hang") == "took too long to parse"
     assert found == dict.fromkeys(good(10), "")
+
+
+def test_work_without_an_end_costs_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "CPU_SECONDS_PER_FILE", 0.5)
+
+    found = parse([*good(5), "endless", *(f"good-{number}" for number in range(5, 10))])
+
+    assert found.pop("endless") == "took too long to parse"
+    assert found == dict.fromkeys(good(10), "")
+
+
+def test_what_many_files_take_together_is_no_files_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "CPU_SECONDS_PER_FILE", 1.0)
+
+    assert parse(["patient-1", "patient-2"], workers=1) == {"patient-1": "", "patient-2": ""}
+
+
+def test_a_file_whose_parser_hardly_gets_its_turn_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "SILENT_SECONDS", 1.0)
+
+    assert parse(["patient", "good"]) == {"patient": "", "good": ""}
+
+
+def test_no_parser_is_lost_on_a_caller_that_takes_its_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(parsing, "SILENT_SECONDS", 0.5)
+
+    class Counted(Reader):
+        def read(self, blob: str) -> bytes | None:
+            with (tmp_path / "read").open("a") as file:
+                print(blob, file=file)
+            time.sleep(0.1)
+            return SOURCE
+
+    todo = [BlobToParse(name, "python", 9) for name in good(5)]
+    for _ in parse_blobs(lambda: nullcontext(Counted()), todo, workers=1):
+        time.sleep(0.7)
+
+    assert (tmp_path / "read").read_text().split() == good(5)
 
 
 def test_a_file_that_only_failed_once_is_parsed(tmp_path: Path) -> None:

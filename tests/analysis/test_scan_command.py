@@ -19,10 +19,10 @@ CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
 def scan(
-    *arguments: str, tmp_path: Path, stdout: Any = subprocess.PIPE, **env: str
+    *arguments: str, tmp_path: Path, stdout: Any = subprocess.PIPE, closed: str = "", **env: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", "scan", *arguments],
+        ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "manage.py", "scan", *arguments],
         cwd=CHECKOUT,
         env={
             **os.environ,
@@ -148,6 +148,21 @@ class TestWhereTheOutputGoes:
             done = scan(str(shop.folder), *options, tmp_path=tmp_path, stdout=closed)
 
         assert (done.returncode, done.stderr) == (-signal.SIGPIPE, "")
+
+    @pytest.mark.parametrize("options", OUTPUTS)
+    def test_no_output_at_all_ends_with_a_sentence_and_is_no_verdict(
+        self, options: tuple[str, ...], shop: GitRepository, tmp_path: Path
+    ) -> None:
+        done = scan(str(shop.folder), *options, tmp_path=tmp_path, closed=">&-")
+
+        assert done.returncode == 2
+        assert done.stderr == "CommandError: The output cannot be written: standard output is closed.\n"
+
+    def test_whoever_wants_no_messages_gets_the_report(self, shop: GitRepository, tmp_path: Path) -> None:
+        done = scan(str(shop.folder), tmp_path=tmp_path, closed="2>&-")
+
+        assert done.returncode == 0
+        assert "risk-http-no-timeout" in done.stdout
 
     def test_a_terminal_of_few_letters_shows_what_it_can(self, shop: GitRepository, tmp_path: Path) -> None:
         done = scan(str(shop.folder), tmp_path=tmp_path, PYTHONIOENCODING="ascii")

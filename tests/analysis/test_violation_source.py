@@ -81,6 +81,31 @@ def test_a_resolved_violation_of_a_deleted_file_can_be_read_without_source(as_me
     assert as_member.get(f"{url_of(violation)}/source").status_code == 404
 
 
+def test_one_that_does_not_count_says_why(
+    as_member: Any, scanned: Repository, shop: GitRepository, scan_here: Any
+) -> None:
+    def shown() -> tuple[str, str, str | None]:
+        answer = as_member.get(url_of(violation)).json()
+        return answer["id"], answer["status"], answer["suppressionReason"]
+
+    violation = violation_of(scanned)
+    client = shop.folder / "shop/client.py"
+    assert shown() == (str(violation.pk), "open", None)
+
+    code = client.read_text()
+    shop.commit(
+        {"shop/client.py": code.replace(".json()", ".json()  # debt: ignore[risk-http-no-timeout] by hand")}, on=TODAY
+    )
+    as_member.post(f"/v1/api/repos/{scanned.pk}/analyze")
+    scan_here(scanned)
+    assert shown() == (str(violation.pk), "suppressed", "by hand")
+
+    shop.commit({"shop/client.py": None}, on=TODAY)
+    as_member.post(f"/v1/api/repos/{scanned.pk}/analyze")
+    scan_here(scanned)
+    assert shown() == (str(violation.pk), "resolved", None)
+
+
 def test_to_strangers_and_other_repositories_it_does_not_exist(
     as_stranger: Any, as_member: Any, scanned: Repository, organization: Any
 ) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.operations.services import CHECKOUT, is_gone, wait_until
+from config.processes import WEB_STOP_SECONDS
+from tests.operations.services import CHECKOUT, is_gone, processes_below, wait_until
 from tests.providers import servers
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="always served on the embedded default")
@@ -90,6 +92,23 @@ def test_stopping_it_stops_the_web_server_and_the_workers(service: Any, sent: si
 
     wait_until(lambda: all(is_gone(child) for child in children), seconds=40)
     assert not answers(address)
+
+
+def test_a_web_worker_that_hears_nothing_keeps_no_port_when_all_is_killed(service: Any) -> None:
+    process, address = service
+    wait_until(lambda: len(session_leaders_of(process)) == 4, seconds=20)
+    web, *_ = session_leaders_of(process)
+    for worker in processes_below(web):
+        os.kill(worker, signal.SIGSTOP)
+
+    process.kill()
+
+    try:
+        wait_until(lambda: is_gone(web), seconds=WEB_STOP_SECONDS + 10)
+        assert not answers(address)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(web, signal.SIGKILL)
 
 
 def test_when_one_of_them_dies_the_others_stop(service: Any) -> None:

@@ -1,5 +1,7 @@
 """Every page of a repository, light and dark: nothing stands in the way of anybody, and nothing sticks out."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -117,6 +119,19 @@ def test_a_plan_that_was_given_is_not_said_to_be_too_small_for_credits(visit, sc
     expect(page.get_by_role("link", name="See the plans")).to_have_count(0)
 
 
+def test_a_plan_without_a_subscription_promises_no_credits(visit, enroll, on_plan):
+    elsa = enroll("Elsa")
+    organization = elsa.call("POST", "/orgs", name="Elsa", slug="elsa")["id"]
+    on_plan("enterprise", "elsa")
+    page = sign_in(visit("/"), elsa)
+
+    page.goto(f"/orgs/{organization}/plan")
+
+    expect(page.get_by_text("0 used, 0 left", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 of unlimited", exact=True)).to_be_visible()
+    expect(page.get_by_text("0 of unlimited", exact=True)).to_have_count(1)  # repositories
+
+
 @pytest.mark.parametrize(("deferred", "said"), [(True, "no"), (False, "in a cycle")])
 def test_a_cycle_that_closes_only_inside_functions_is_none(visit, scanned, deferred, said):
     olga, repository = scanned
@@ -224,3 +239,43 @@ def test_no_time_has_sixty_seconds(visit, scanned, milliseconds, text):
     page.goto(f"/repos/{repository}/runs")
 
     expect(page.get_by_role("cell", name=text, exact=True)).to_be_visible()
+
+
+def test_a_violation_that_does_not_count_says_why_on_its_page(visit, scanned):
+    olga, repository = scanned
+    found = olga.call("GET", f"/api/repos/{repository}/violations")["data"][0]
+    address = f"/api/repos/{repository}/violations/{found['id']}"
+    shown = olga.call("GET", address) | {"status": "suppressed", "suppressionReason": "only used by hand"}
+    page = sign_in(visit("/"), olga)
+    page.route(f"**/v1{address}", lambda route: route.fulfill(json=shown))
+
+    page.goto(address.removeprefix("/api"))
+
+    expect(page.get_by_text("Suppressed", exact=True)).to_be_visible()
+    expect(page.get_by_text("Does not count: only used by hand")).to_be_visible()
+
+
+def test_the_files_at_the_root_of_a_repository_are_a_module_with_a_name(visit, scanned):
+    olga, repository = scanned
+    graph = olga.call("GET", f"/api/repos/{repository}/architecture-graph")
+    node = graph["nodes"][0]
+    files = {"app.py": ".", "shop/b.py": "shop"}
+    graph["nodes"] = [node | {"id": file, "label": file, "module": module} for file, module in files.items()]
+    graph["modules"] = [
+        {"name": name, "path": path, "nodeCount": 1, "violations": 0} for name, path in ((".", ""), ("shop", "shop"))
+    ]
+    graph["edges"] = [
+        {"source": "app.py", "target": "shop/b.py", "type": "import", "isViolation": False, "message": None}
+    ]
+    page = sign_in(visit("/"), olga)
+    page.route("**/architecture-graph", lambda route: route.fulfill(json=graph))
+
+    page.goto(f"/repos/{repository}/architecture?module=shop&chosen=module+.")
+    expect(page.get_by_role("heading", name="(root)")).to_be_visible()
+    expect(page.get_by_role("row", name="(root)").get_by_role("link", name="(root)")).to_be_visible()
+    page.get_by_role("button", name="Open this module").click()
+
+    expect(page.get_by_role("heading", name="(root)")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"module=\.$"))
+    page.goto(f"/repos/{repository}/violations?module=.")
+    expect(page.get_by_role("button", name="Remove the filter Module: (root)")).to_be_visible()

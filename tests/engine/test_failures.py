@@ -7,6 +7,7 @@ import pytest
 from analysis.engine.changes import ChangedFiles
 from analysis.engine.evaluate import report_of
 from analysis.engine.evaluator import Evaluator
+from analysis.engine.facts import PARSER_FAILED, TOOK_TOO_LONG, FileFacts
 from analysis.engine.gates import compare, judge
 from analysis.engine.history import History
 from analysis.engine.policy import Policy
@@ -45,6 +46,23 @@ def found(report):
 ALL_OF_SOUND = [("risk-sound", "app/a.py"), ("risk-sound", "app/b.py")]
 SOME = "The rule risk-x failed on 1 file and was left out there (app/a.py); whatever it would have found is missing."
 WHOLE = "The rule risk-x failed and was left out; whatever it would have found is missing."
+
+
+class TestFilesThatNoParserGotThrough:
+    def test_are_named_with_what_became_of_them(self):
+        lost = {f"app/{name}.py": FileFacts("python", skipped=TOOK_TOO_LONG) for name in "fecd"}
+        report = judged({**FILES, **lost, "web/x.go": FileFacts("go", skipped=PARSER_FAILED)}, SOUND)
+
+        assert report.notes == (
+            "4 files took too long to parse (app/c.py, app/d.py, app/e.py, ...); "
+            "whatever would have been found there is missing.",
+            "The parser failed on 1 file (web/x.go); whatever would have been found there is missing.",
+        )
+        assert found(report) == ALL_OF_SOUND
+
+    def test_what_is_left_out_on_purpose_is_not_told(self):
+        generated = FileFacts("python", lines=9, skipped="generated")
+        assert judged({**FILES, "app/made.py": generated}, SOUND).notes == ()
 
 
 class TestTheReport:

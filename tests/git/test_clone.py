@@ -356,6 +356,21 @@ class TestOverHttp:
         with GitHttpServer(tmp_path) as server, pytest.raises(NotARepository):
             mirror(f"{server.url}/nothing.git", clone, branch=None, limits=limits, deadline=soon)
 
+    @pytest.mark.parametrize("page", [b"", b"<html>Welcome</html>", b"{}", b"<html>\nWelcome\n</html>\n"])
+    def test_a_server_of_pages_is_no_repository_without_commits(self, tmp_path, clone, limits, soon, page):
+        with GitHttpServer(tmp_path, page=page) as server, pytest.raises(NotARepository) as failure:
+            mirror(f"{server.url}/a.git", clone, branch=None, limits=limits, deadline=soon)
+
+        assert "address" in failure.value.message
+        assert not clone.exists()
+
+    @pytest.mark.parametrize("branch", [None, "main"])
+    def test_an_empty_repository_has_no_head(self, origin, clone, limits, soon, branch):
+        with GitHttpServer(origin.folder.parent) as server:
+            result = mirror(f"{server.url}/origin.git", clone, branch=branch, limits=limits, deadline=soon)
+
+        assert result.head_sha is None
+
     def test_a_port_where_nobody_listens(self, tmp_path, clone, limits, soon):
         with GitHttpServer(tmp_path) as server:
             url = f"{server.url}/a.git"

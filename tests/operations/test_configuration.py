@@ -13,12 +13,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from django.conf import settings
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
@@ -96,6 +98,44 @@ def test_nothing_but_the_sentence_is_shown_at_the_start(tmp_path: Path) -> None:
     assert ended.stderr == (
         "Not started: LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL, not 'VERBOSE'\n"
     )
+
+
+class TestADatabaseThatDoesNotOpen:
+    WHAT_TO_DO = "Correct DATABASE_URL, start the server that it names, or create the database.\n"
+
+    @pytest.mark.parametrize("command", ["migrate", "serve", "reconcile"])
+    def test_is_told_in_one_sentence_that_says_what_to_do_and_quotes_no_password(
+        self, command: str, tmp_path: Path
+    ) -> None:
+        port = free_port()
+
+        done = run(
+            tmp_path, "manage.py", command, DATABASE_URL=f"postgres://debt:hunter2@127.0.0.1:{port}/debt", REDIS_URL=""
+        )
+
+        assert done.returncode == 1
+        assert done.stderr.startswith("The database does not open: ")
+        assert done.stderr.endswith(f"port {port} failed: Connection refused. {self.WHAT_TO_DO}")
+        assert "hunter2" not in done.stderr
+        assert done.stderr.count("\n") == 1
+
+    @pytest.mark.skipif(settings.ON_SQLITE, reason="needs a server that lacks a database")
+    def test_may_be_one_that_is_not_there(self, tmp_path: Path) -> None:
+        nowhere = urlsplit(os.environ["DATABASE_URL"])._replace(path="/debt_nowhere").geturl()
+
+        done = run(tmp_path, "manage.py", "migrate", DATABASE_URL=nowhere)
+
+        assert done.stderr.endswith(f'FATAL:  database "debt_nowhere" does not exist. {self.WHAT_TO_DO}')
+
+    def test_shows_where_it_was_opened_to_whoever_asks(self, tmp_path: Path) -> None:
+        done = run(tmp_path, "manage.py", "migrate", "--traceback", DATABASE_URL="sqlite:////nowhere/at/all")
+
+        assert done.stderr.startswith("Traceback")
+
+    def test_is_not_blamed_for_what_a_database_that_opens_refuses(self, tmp_path: Path) -> None:
+        done = run(tmp_path, "manage.py", "reconcile", DATABASE_URL="sqlite:///:memory:")
+
+        assert "no such table" in done.stderr.splitlines()[-1]
 
 
 def test_an_empty_variable_is_one_that_is_not_set(read: Any, tmp_path: Path) -> None:

@@ -118,3 +118,11 @@ def test_a_worker_leaves_the_cores_to_the_web_server_when_both_want_them(start_w
         return [os.getpriority(os.PRIO_PROCESS, pid) for pid in processes_below(worker.pid)]
 
     wait_until(lambda: len(priorities()) > 2 and set(priorities()) == {expected}, seconds=60)
+
+
+def test_a_worker_takes_orders_from_root_without_a_warning(start_worker: Any, tmp_path: Path) -> None:
+    worker = start_worker()
+
+    wait_until(lambda: len(processes_below(worker.pid)) > 2, seconds=60)
+
+    assert "privileges" not in (tmp_path / "log").read_text()

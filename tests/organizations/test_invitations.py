@@ -129,7 +129,22 @@ class TestList:
         body = as_admin.get(url).json()
 
         assert [(row["id"], row["status"]) for row in body] == [(ids[2], "pending")]
-        assert set(body[0]) == {"id", "email", "role", "status", "expiresAt", "createdAt"}
+        assert set(body[0]) == {"id", "email", "role", "status", "expiresAt", "createdAt", "invitedBy"}
+
+    def test_names_who_sent_each_also_when_that_person_is_gone(self, as_admin, as_owner, admin, organization, url):
+        as_admin.post(url, {"email": "dana@example.org"})
+        as_owner.delete(f"/v1/orgs/{organization.pk}/members/{admin.pk}")
+
+        [listed] = as_owner.get(url).json()
+
+        assert listed["status"] == "pending"
+        assert listed["invitedBy"] == {"userId": str(admin.pk), "name": admin.name, "email": admin.email}
+
+    def test_names_nobody_whose_account_is_deleted(self, as_admin, as_owner, admin, url):
+        as_admin.post(url, {"email": "dana@example.org"})
+        admin.delete()
+
+        assert as_owner.get(url).json()[0]["invitedBy"] is None
 
 
 class TestCancel:
@@ -188,6 +203,9 @@ class TestAccept:
     @pytest.mark.parametrize("token", ["unknown", "x" * 3000, "%00", "ä"])
     def test_not_with_an_unknown_token(self, as_stranger, invitation, token):
         assert self.accept(as_stranger, token).status_code == 404
+
+    def test_not_with_a_token_that_reads_like_a_part_of_an_address(self, as_stranger):
+        assert self.accept(as_stranger, "invitations").status_code == 404
 
     def test_not_by_a_member(self, as_member, token):
         response = self.accept(as_member, token)

@@ -71,7 +71,13 @@ def test_invitations(as_owner, organization):
     few, _ = queries_of(as_owner, url)
     next_week = timezone.now() + timedelta(days=7)
     Invitation.objects.bulk_create(
-        Invitation(organization=organization, email=f"i{index}@example.net", role="member", expires_at=next_week)
+        Invitation(
+            organization=organization,
+            email=f"i{index}@example.net",
+            role="member",
+            expires_at=next_week,
+            invited_by=factories.user(),
+        )
         for index in range(50)
     )
 

@@ -14,7 +14,7 @@ class GitHttpServer:
 
     `authorization`: the value that the Authorization header must have. `redirect_to`: every answer is a redirect to
     this address plus the path. `seconds_per_byte`: the pause after each byte of an answer to a fetch. `refuses_with`:
-    the words of a refusal that answers every fetch.
+    the words of a refusal that answers every fetch. `page`: every answer is this page of the web.
     `requests` lists what was asked, `authorizations` the credentials that came along.
     """
 
@@ -26,12 +26,14 @@ class GitHttpServer:
         redirect_to: str | None = None,
         seconds_per_byte: float = 0,
         refuses_with: str = "",
+        page: bytes | None = None,
     ) -> None:
         self.root = root
         self.authorization = authorization
         self.redirect_to = redirect_to
         self.seconds_per_byte = seconds_per_byte
         self.refuses_with = refuses_with
+        self.page = page
         self.requests: list[str] = []
         self.authorizations: list[str | None] = []
         self.stopping = threading.Event()
@@ -87,6 +89,11 @@ def _handler(server: GitHttpServer) -> type[BaseHTTPRequestHandler]:
                 self.send_response(302)
                 self.send_header("Location", server.redirect_to + self.path)
                 self.end_headers()
+            elif server.page is not None:
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(server.page)))
+                self.end_headers()
+                self.send(server.page)
             elif server.authorization not in (None, self.headers.get("Authorization")):
                 self.send_response(401)
                 self.send_header("WWW-Authenticate", "Basic")

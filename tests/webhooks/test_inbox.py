@@ -9,6 +9,8 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.webhooks import deliveries
 from tests.webhooks.conftest import note, noted, stored
@@ -339,6 +341,68 @@ class TestOrder:
             inbox.drain()
 
         assert taken == order
+
+    def test_the_flood_of_one_account_stands_behind_what_others_send(self, handled_by):
+        taken = []
+        handled_by(lambda fact: taken.append(fact.payload["project"]["path_with_namespace"]))
+        flood, more = ["flood/shop"] * 3, ["Flood/other"] * 2
+        for name in (*flood, "calm/shop", *more, "calm/docs", "third/app"):
+            deliver(name)
+
+        inbox.drain()
+
+        assert taken == ["flood/shop", "calm/shop", "third/app", "flood/shop", "calm/docs", "flood/shop", *more]
+
+    def test_who_comes_late_to_a_flood_has_a_turn_at_once(self, handled_by):
+        for _ in range(9):
+            deliver("flood/shop")
+        taken = [inbox.claim_next() for _ in range(5)]
+        deliver("calm/shop", uuid="calm")
+        deliver("calm/shop", uuid="calm again")
+
+        taken = [inbox.claim_next().event_id for _ in range(4)]
+
+        assert (taken.index("calm"), taken.index("calm again")) == (1, 3)
+
+    def test_a_flood_that_was_worked_off_is_forgotten(self, handled_by):
+        handled_by(note)
+        for _ in range(30):
+            deliver("flood/shop")
+        inbox.drain()
+
+        deliver("flood/shop")
+
+        assert WebhookEvent.objects.latest("created_at").turn == 0
+
+    def test_a_failed_event_has_its_turn_before_what_came_later(self, handled_by):
+        handled_by(fails)
+        deliver("calm/shop", uuid="failed")
+        inbox.drain()
+        for _ in range(3):
+            deliver("calm/shop")
+        WebhookEvent.objects.filter(event_id="failed").update(next_at=timezone.now())
+
+        assert inbox.claim_next().event_id == "failed"
+
+    @given(senders=st.lists(st.sampled_from("abc"), max_size=25))
+    @settings(deadline=None, max_examples=30)
+    def test_whoever_sends_what_each_account_is_served_in_turn_and_in_its_own_order(self, senders):
+        WebhookEvent.objects.all().delete()
+        with time_machine.travel(timezone.now(), tick=False):
+            for number, sender in enumerate(senders):
+                deliver(f"{sender}/shop", uuid=f"{sender}{number:02}")
+            taken = [event.event_id for event in iter(inbox.claim_next, None)]
+
+        turns = {event_id: sum(other[0] == event_id[0] for other in taken[:at]) for at, event_id in enumerate(taken)}
+        assert [turns[event_id] for event_id in taken] == sorted(turns.values())
+        for sender in "abc":
+            own = [event_id for event_id in taken if event_id.startswith(sender)]
+            assert own == sorted(own)
+
+
+def deliver(full_name: str, *, uuid: str | None = None) -> None:
+    payload = {"project": {"path_with_namespace": full_name}}
+    deliveries.codehost2("Test Hook", payload, uuid=uuid or f"u-{WebhookEvent.objects.count()}").send()
 
 
 class TestSweeping:

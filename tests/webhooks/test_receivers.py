@@ -150,6 +150,7 @@ class TestFiling:
 
         event = WebhookEvent.objects.get()
         assert (event.type, event.subject, int(event.occurred_at.timestamp())) == (kind, subject, 1_790_000_000)
+        assert event.account == subject
 
     @pytest.mark.parametrize("created", ["soon", "2026-13-45", 1e300, -1e300, True, [1_790_000_000]])
     def test_an_event_of_no_time_that_is_any_happened_as_it_came(self, created):
@@ -224,6 +225,22 @@ class TestFiling:
 
         row = WebhookEvent.objects.get()
         assert (row.type, row.subject, row.event_id) == (kind, subject, "u-1")
+
+    @pytest.mark.parametrize(
+        ("signed", "account"),
+        [
+            (deliveries.codehost1("push", {"repository": {"full_name": "Acme/shop"}}), "acme"),
+            (deliveries.codehost1("installation", {"installation": {"account": {"login": "Acme"}}}), "acme"),
+            (deliveries.codehost1("ping", {}), ""),
+            (deliveries.codehost2("Push Hook", {"project": {"path_with_namespace": "Acme/group/shop"}}), "acme"),
+            (deliveries.codehost2("Job Hook", {"project": "shop"}), ""),
+        ],
+        ids=["repository", "installation", "neither", "project", "a strange project"],
+    )
+    def test_events_of_code_hosts_belong_to_the_owner_of_the_repository(self, signed, account):
+        signed.send()
+
+        assert WebhookEvent.objects.get().account == account
 
 
 class TestDescription:

@@ -44,11 +44,15 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What the inbox files an event under. Without an `occurred_at` the time of arrival stands in."""
+    """What the inbox files an event under. Without an `occurred_at` the time of arrival stands in.
+
+    `account` is whose event it is at the provider: the owner of the repository, or the subscription that is paid for.
+    """
 
     event_id: str
     type: str
     subject: str
+    account: str
     occurred_at: datetime | None
 
 
@@ -126,6 +130,11 @@ def required(mapping: Any, *path: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise BadEnvelope(f"{'.'.join(path)} is missing")
     return str(value)
+
+
+def owner_of(full_name: Any) -> str:
+    """The first part of a repository's name, `acme` of `acme/group/shop`, in small letters; "" without one."""
+    return plain(full_name).partition("/")[0].lower()
 
 
 def branch_of(ref: str) -> str:

@@ -47,10 +47,12 @@ def describe(delivery: Delivery, payload: Mapping[str, Any]) -> Envelope:
     """Events are about a subscription; those that name none are about the customer or themselves."""
     event_id = identifier(payload.get("id"), delivery)
     kind, thing = event_type(payload.get("type")), at(payload, "data", "object")
+    subject = plain(_subscription(kind, thing)) or plain(_id_of(at(thing, "customer"))) or event_id
     return Envelope(
         event_id=event_id,
         type=kind,
-        subject=plain(_subscription(kind, thing)) or plain(_id_of(at(thing, "customer"))) or event_id,
+        subject=subject,
+        account=subject,
         occurred_at=instant(payload.get("created")),
     )
 

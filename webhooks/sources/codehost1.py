@@ -33,6 +33,7 @@ from webhooks.sources.base import (
     event_type,
     identifier,
     instant,
+    owner_of,
     plain,
     required,
 )
@@ -51,10 +52,12 @@ def describe(delivery: Delivery, payload: Mapping[str, Any]) -> Envelope:
     """The type is event and action: `pull_request.opened`. The subject is a pull request, ref or installation."""
     event = delivery.header("codehost1-event")
     event_id = identifier(delivery.header("codehost1-delivery"), delivery)
+    account = at(payload, "installation", "account", "login") or at(payload, "repository", "full_name")
     return Envelope(
         event_id=event_id,
         type=event_type(event, payload.get("action")),
         subject=_subject(payload) or event_id,
+        account=owner_of(account),
         occurred_at=_occurred_at(payload),
     )
 

@@ -24,6 +24,7 @@ from webhooks.sources.base import (
     event_type,
     identifier,
     instant,
+    owner_of,
     plain,
     required,
 )
@@ -45,6 +46,7 @@ def describe(delivery: Delivery, payload: Mapping[str, Any]) -> Envelope:
         event_id=event_id,
         type=event_type(delivery.header("codehost2-event"), at(payload, "object_attributes", "action")),
         subject=_subject(payload) or event_id,
+        account=owner_of(at(payload, "project", "path_with_namespace")),
         occurred_at=instant(at(payload, "object_attributes", "updated_at")),
     )
 

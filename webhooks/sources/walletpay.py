@@ -49,10 +49,12 @@ def describe(delivery: Delivery, payload: Mapping[str, Any]) -> Envelope:
     """A sale is about the subscription it pays for, everything else about its own resource."""
     event_id = identifier(payload.get("id"), delivery)
     resource = payload.get("resource")
+    subject = plain(at(resource, "billing_agreement_id")) or plain(at(resource, "id")) or event_id
     return Envelope(
         event_id=event_id,
         type=event_type(payload.get("event_type")),
-        subject=plain(at(resource, "billing_agreement_id")) or plain(at(resource, "id")) or event_id,
+        subject=subject,
+        account=subject,
         occurred_at=instant(payload.get("create_time")),
     )
 

@@ -11,7 +11,7 @@ from analysis.engine.extract.looks import gates_of
 from analysis.engine.extract.parsed import parsed_facts
 from analysis.engine.extract.plain import plain_facts
 from analysis.engine.extract.text import LONGEST_LINE, Lines, is_copied_library, normalise, reason_to_skip
-from analysis.engine.facts import FileFacts
+from analysis.engine.facts import PARSER_FAILED, TOOK_TOO_LONG, FileFacts
 from analysis.engine.languages import PARSED, language_read
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ def extract(blob: bytes, reading: str) -> FileFacts:
         return _extract(blob, language, is_test=language != reading)
     except Exception:
         logger.exception("Extracting facts failed for a file in %s", language)
-        return FileFacts(language=language, lines=blob.count(b"\n") + 1, skipped="parser failed")
+        return FileFacts(language=language, lines=blob.count(b"\n") + 1, skipped=PARSER_FAILED)
 
 
 def prepare(reading: str) -> None:
@@ -49,4 +49,4 @@ def _extract(blob: bytes, language: str, *, is_test: bool) -> FileFacts:
         gates = gates_of(language, source, in_tests=is_test)
         return parsed_facts(source, language, lines, gates, is_test=is_test)
     except TookTooLong:
-        return plain_facts(blob, source, language, lines, "took too long to parse")
+        return plain_facts(blob, source, language, lines, TOOK_TOO_LONG)

@@ -115,7 +115,7 @@ def _decides(function: Function) -> bool:
     return (
         function.cyclomatic >= LEAST_COMPLEXITY
         and not function.flags & FunctionFlag.FLAT_SWITCH
-        and function.name.rpartition(".")[2] not in _CUSTOMARY
+        and function.short_name not in _CUSTOMARY
     )
 
 

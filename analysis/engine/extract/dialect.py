@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analysis.engine.extract.source import SourceFile
 
 LARGE_BYTES = 200_000
-PARSE_SECONDS = 2.0  # of CPU time; the parent's watchdog counts seconds of the clock and kills
+PARSE_SECONDS = 2.0  # of CPU time
 # A query takes time with the square of them: 0.4 s for these, minutes for a megabyte of open brackets.
 MOST_IN_AN_ERROR = 30_000
 

@@ -57,7 +57,7 @@ def _complexities(drafts: list[FunctionDraft]) -> list[tuple[int, int]]:
 
 
 def _is_component(draft: FunctionDraft) -> bool:
-    return draft.has_jsx and draft.name.rpartition(".")[2][:1].isupper()
+    return draft.has_jsx and draft.short_name[:1].isupper()
 
 
 def _function(draft: FunctionDraft, file: SourceFile, cyclomatic: int, cognitive: int) -> Function:
@@ -84,7 +84,7 @@ def _function(draft: FunctionDraft, file: SourceFile, cyclomatic: int, cognitive
 
 
 def _is_recursive(draft: FunctionDraft, file: SourceFile) -> bool:
-    own = draft.name.rpartition(".")[2]
+    own = draft.short_name
     if not draft.owner:
         return own in draft.calls
     if f"self.{own}" in draft.calls or f"this.{own}" in draft.calls:
@@ -133,7 +133,7 @@ def _field_use(owner: Class, methods: list[Function], file: SourceFile) -> tuple
         touched = fields.intersection(
             text.translate(_WORDS_APART).split() if file.language == "java" else _MEMBER.findall(text)
         )
-        used.append((method.name.rpartition(".")[2], tuple(sorted(name.decode() for name in touched))))
+        used.append((method.short_name, tuple(sorted(name.decode() for name in touched))))
     return tuple(used)
 
 

@@ -280,7 +280,7 @@ class Java(Dialect):
                 elif (job := _JOB.search(decorator)) is not None:
                     yield Entry(function.name, "job", "spring", job[1])
             if _SERVLET.search(function.name) and any("Servlet" in each.annotation for each in function.parameters):
-                yield Entry(function.name, "request", "servlet", function.name.rpartition(".")[2])
+                yield Entry(function.name, "request", "servlet", function.short_name)
             if function.name.endswith(".main") and [each.annotation for each in function.parameters] == ["String[]"]:
                 yield Entry(function.name, "main", "java", "main")
 

@@ -47,7 +47,7 @@ def entries_of(functions: tuple[Function, ...], classes: Iterable[Class], file: 
             yield Entry(function.name, "request", "django", "view")
         if not function.owner:
             continue
-        name = function.name.rpartition(".")[2]
+        name = function.short_name
         if name == "handle" and "BaseCommand" in file.bindings:
             yield Entry(function.name, "job", "django", "command")
         elif name in _HANDLERS and function.owner in views:

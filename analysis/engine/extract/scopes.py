@@ -60,6 +60,11 @@ class FunctionDraft:
         self.handed: dict[str, None] = {}  # methods that it gives to others to call
         self.decorators: tuple[str, ...] = ()
 
+    @property
+    def short_name(self) -> str:
+        """The name without what the function stands in: `close` of `OrderService.close`."""
+        return self.name.rpartition(".")[2]
+
 
 LONGEST_ITERABLE = 200  # characters of what a loop goes through
 

@@ -114,7 +114,7 @@ def declared(functions: tuple[Function, ...], file: SourceFile) -> Iterator[Entr
                 )
             elif (job := _NEST_JOB.search(decorator)) is not None:
                 yield Entry(function.name, "job", "nest", job[1])
-        if function.owner in workers and function.name.rpartition(".")[2] == "process":
+        if function.owner in workers and function.short_name == "process":
             yield Entry(function.name, "job", "nest", "Processor")
         if function.flags & FunctionFlag.EXPORTED and not function.owner and _NEXT.fullmatch(function.name):
             yield Entry(function.name, "request", "next", function.name)

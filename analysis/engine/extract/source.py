@@ -173,10 +173,9 @@ class SourceFile:
             scope = scope.parent
         return None
 
-    def loop_of(self, node: Node) -> int | None:
-        """Index of the innermost loop whose rounds run the node; the iterable of a loop is outside it."""
-        loop = innermost_loop(self.scope_of(node), node.start_byte)
-        return loop.index if loop is not None else None
+    def loop_of(self, node: Node) -> LoopDraft | None:
+        """The innermost loop whose rounds run the node; the iterable of a loop is outside it."""
+        return innermost_loop(self.scope_of(node), node.start_byte)
 
     def in_loop(self, node: Node) -> bool:
         """Whether a loop of the same function (closures count as functions here) runs the node again and again."""

@@ -91,7 +91,7 @@ class ScriptResolver:
         if aliased.targets or aliased is NOTHING:
             return aliased
         if self.packages.has(target):
-            return self._by_candidates(self.packages.candidates(folder, target), internal=True, target=target)
+            return self._by_candidates(self.packages.candidates(target), internal=True, target=target)
         return self._bundler_alias(folder, target)
 
     def _relative(self, folder: str, target: str) -> Resolution:

@@ -46,7 +46,7 @@ class PackageIndex:
                 return resolved(folder, package[key])
         return None
 
-    def candidates(self, importer_folder: str, target: str) -> list[str]:
+    def candidates(self, target: str) -> list[str]:
         """Paths that a package of this repository may mean by `name` or `name/sub/path`, the likeliest first."""
         split = self._split(target)
         if split is None:

@@ -91,7 +91,7 @@ class ConfigIndex:
     def _extended(self, folder: str, parent: str) -> str | None:
         if parent.startswith("."):
             return self._config_at(folder, parent)
-        for candidate in self._packages.candidates(folder, parent):
+        for candidate in self._packages.candidates(parent):
             where = self._config_at("", candidate)
             if where:
                 return where

@@ -35,6 +35,15 @@ _TELLS = re.compile(
     r"(?:return\s+|void\s+|await\s+)?(?:(?:window|this|self|globalThis|\w+Service)\??\.)*_?(?:posthog|analytics|telemetry|track(?:er|ing)?|mixpanel"
     r"|amplitude|gtag|plausible|umami|[sS]entry|statsd|metrics|console|(?i:log|logger))\b[^\n]*(?:\n[^\n;]*)*?\);?\s*"
 )
+# Clean-up, and what is a nicety: times and rights of a file.
+_CLOSES = re.compile(
+    r"^(?:await\s+)?[\w.?!\[\]()]*\.?(?:(?:close|cancel|release|unlock|shutdown|disconnect|unlink|rm|rmdir|rmtree|cleanup|terminate|kill|destroy|abort"
+    r"|dispose|interrupt|join)(?:\w*\(\s*\)|(?:_?(?i:all|now|quietly|silently|sync|async|on\w*|with\w*|and\w*|it|self|self_?and\w*"
+    r"|[a-z]*_?(?:connections?|streams?|sockets?|sessions?|clients?|channels?|resources?|files?|db|pool|timers?|tasks?|server|process\w*"
+    r"|handle\w*|lock|window|thread\w*|worker\w*|browser|page|reader|writer|subscription\w*|watcher\w*|temp\w*|tmp\w*|dir\w*|folder\w*"
+    r"|tree|group|container\w*|instance\w*|context)))?\(.*\))"
+    r"|(?:utime|chmod|copystat|os\.remove|[dD]eleteIfExists)\w*\(.*\))[;\s]*$"
+)
 _WAITS = re.compile(r"(?:(?:this|self)\.\w+\s*=[^\n]*\n\s*)?await\s+(?:this\.)?[\w.]+;?")  # for what others look after
 _ASKS = re.compile(
     r"(?:.*\n)*\s*return\s+(?:true|True|[^\n;]*(?:[!=]==?|[<>]=?|\bis\s+not)\s*[\w.\"']+)\s*;?", re.DOTALL
@@ -90,6 +99,11 @@ def says_unreadable(caught: str, guarded: str) -> bool:
 def only_tells(guarded: str) -> bool:
     """Whether all that is tried is to tell of something: to a log, to statistics."""
     return "\n\n" not in guarded and _TELLS.fullmatch(guarded) is not None
+
+
+def only_closes(guarded: str) -> bool:
+    """Whether all that is tried is to close or remove something, or to set times and rights of a file."""
+    return _CLOSES.match(guarded) is not None
 
 
 def only_waits(guarded: str) -> bool:

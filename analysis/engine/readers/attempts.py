@@ -7,12 +7,11 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.handlers import TRIES
+from analysis.engine.readers.handlers import HANDLERS, TRIES
 from analysis.engine.readers.promises import awaited_elsewhere
 from analysis.engine.readers.reading import statements, within
 from analysis.engine.rules.base import SCRIPT
 
-HANDLERS = frozenset({"except_clause", "catch_clause"})
 REMOTE = re.compile(
     r"(?:\b|_)(requests|httpx|urlopen|fetch|axios|client|connect\w*|session|cursor|execute|prisma|db|api|socket|http\w*|send|publish"
     r"|sequelize|mongoose|knex|mongo\w*|amqp\w*|kafka\w*|channel|pool|data_?source|engine"
@@ -42,7 +41,6 @@ WAITS = re.compile(r"sleep|delay|backoff|\bwait|setTimeout|time\.After|pause|tic
 DAEMON = re.compile(
     r"(^|[._])(run|loop|main|worker|consume\w*|listen\w*|serve\w*|poll\w*|watch\w*|daemon)$|_(loop|forever|worker)$"
 )
-CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LEAVES = re.compile(r"\b(raise|throw|return|break|panic|reject|exit)\b")
 _LAST_TIME = re.compile(
     r"\bif\b[^\n{;]*(?:==|>=?|<=?)[^\n{;]*[:{)]\s*(?:\{\s*)?(?:(?!\})[^\n]*\n\s*)?(?:raise|throw|return|break)\b[^\n;}]*"
@@ -95,8 +93,9 @@ def is_counted_down(text: str) -> bool:
 
 def _try_in(loop: Node, file: SourceFile, *, is_counted: bool, ends: Callable[[str], bool]) -> Node | None:
     """A `try` right in the loop, when none of its handlers leaves or ends the loop."""
+    own = next((each for each in file.loops if each.node.id == loop.id), None)
     for node in within(loop):
-        if node.type in TRIES and file.loop_of(node) == _index_of(loop, file):
+        if node.type in TRIES and file.loop_of(node) is own:
             handlers = [each for each in node.named_children if each.type in HANDLERS]
             said = [file.text(each) for each in handlers]
             if is_counted and not any(map(_ends_by_leaving, handlers)):
@@ -123,10 +122,6 @@ def _ends_by_leaving(handler: Node) -> bool:
     """Whether the last statement of a handler raises: it goes on for some errors only."""
     held = statements(handler.child_by_field_name("body") or handler.named_children[-1])
     return bool(held) and held[-1].type in ("raise_statement", "throw_statement", "return_statement")
-
-
-def _index_of(loop: Node, file: SourceFile) -> int | None:
-    return next((each.index for each in file.loops if each.node.id == loop.id), None)
 
 
 def _is_in_inner_loop(text: str, position: int) -> bool:

@@ -80,7 +80,7 @@ def _assigns(node: Node, name: str, file: SourceFile) -> bool:
     return re.search(made, file.source[node.start_byte : node.end_byte]) is not None
 
 
-def is_explained(start: int, file: SourceFile) -> bool:
+def is_on_purpose(start: int, file: SourceFile) -> bool:
     """Whether a comment above says that the transaction is ended, or left out, on purpose."""
     line = file.lines.of(start)
     above = file.source[file.lines.starts[max(0, line - 1 - _LINES_ABOVE)] : file.lines.starts[line - 1]]

@@ -7,16 +7,15 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import COMMENTS, assigned_values, within
+from analysis.engine.readers.reading import CALLS, COMMENTS, assigned_values, within
 
 _STRINGS = frozenset(
     {"string", "template_string", "string_literal", "interpreted_string_literal", "raw_string_literal"}
 )
-_HOLES = frozenset({"interpolation", "template_substitution"})
+HOLES = frozenset({"interpolation", "template_substitution"})
 _WRAPPERS = frozenset({"parenthesized_expression", "concatenated_string", "tuple", "as_expression"})
-_LISTS = frozenset({"array", "list", "tuple"})
-_SUMS = frozenset({"binary_operator", "binary_expression"})
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
+LISTS = frozenset({"array", "list", "tuple"})
+SUMS = frozenset({"binary_operator", "binary_expression"})
 _CHOICES = frozenset({"conditional_expression", "ternary_expression"})
 _FORMATTERS = (".format", "fmt.Sprintf", ".formatted", ".concat")
 _TRIMMED = re.compile(r"\.(strip|trim|trimIndent|dedent)$|(^|\.)dedent$")
@@ -66,7 +65,7 @@ def built_text(expression: Node, file: SourceFile) -> BuiltText:
             continue
         elif slot is None and (inner := _operands(node, file)) is not None:
             pending.extendleft(reversed(inner))
-        elif slot is not None and node.type in _CHOICES | _CALLS and _operands(node, file) is not None:
+        elif slot is not None and node.type in _CHOICES | CALLS and _operands(node, file) is not None:
             chosen = _texts_of_slot(node, file)
             fixed.append(chosen.fixed)
             parts.extend(chosen.parts)
@@ -89,7 +88,7 @@ def _texts_of_slot(node: Node, file: SourceFile) -> BuiltText:
         if (
             isinstance(value, Node)
             and value.type in _STRINGS
-            and not any(hole.type in _HOLES for hole in value.named_children)
+            and not any(hole.type in HOLES for hole in value.named_children)
         ):
             fixed.append(file.text(value))
         elif isinstance(value, Node) and value.type not in _NUMBERS | COMMENTS:
@@ -161,11 +160,11 @@ def _operands(node: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None
     """The expressions that a node is put together from, None when it is not put together."""
     if node.type in _WRAPPERS:
         return list(node.named_children)
-    if node.type in _SUMS:
+    if node.type in SUMS:
         return _summands(node, file)
     if node.type in _CHOICES:
         return list(node.named_children[-2:] if node.type == "ternary_expression" else node.named_children[::2])
-    return _given(node, file) if node.type in _CALLS else None
+    return _given(node, file) if node.type in CALLS else None
 
 
 def _summands(operation: Node, file: SourceFile) -> list[Node | _Slot | bytes] | None:
@@ -208,7 +207,7 @@ def _joined_pieces(call: Node, positional: list[Node], receiver: Node | None) ->
     called = (function or call).child_by_field_name("property") or (function or call).child_by_field_name("attribute")
     if called is None or receiver is None or called.text != b"join":
         return None
-    listed = receiver if receiver.type in _LISTS else next((each for each in positional if each.type in _LISTS), None)
+    listed = receiver if receiver.type in LISTS else next((each for each in positional if each.type in LISTS), None)
     return list(listed.named_children) if listed is not None else None
 
 
@@ -235,7 +234,7 @@ def _pieces(string: Node, file: SourceFile) -> list[Node | _Slot | bytes]:
     """A text literal as its fixed pieces and the expressions between them."""
     start, pieces = string.start_byte, list[Node | _Slot | bytes]()
     for hole in string.named_children:
-        if hole.type in _HOLES:
+        if hole.type in HOLES:
             pieces.append(file.source[start : hole.start_byte])
             pieces.extend(hole.named_children[:1])
             start = hole.end_byte

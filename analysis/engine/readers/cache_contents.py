@@ -28,17 +28,6 @@ _CLASS_OF_CACHE = re.compile(r"Cache\w*$|Memo(?:izer)?$")
 _TAKES_OUT = re.compile(r"^_*(?i:remove|delete|clear|evict|expire|prune|purge|drop|forget|invalidate)(?![a-z])")
 
 
-def _is_only_told(count: re.Match[bytes], file: SourceFile) -> bool:
-    """Whether the size is asked for, and all that happens to it is that others are told: `jsonify(rows=len(seen))`."""
-    if _COUNTS.search(count[0]) is None:
-        return False
-    line = file.source.rfind(b"\n", 0, count.start()) + 1
-    before = file.source[line : count.start()]
-    if b".size" in count[0] or b".length" in count[0]:
-        before = before.removesuffix(b"this.")
-    return _TOLD.search(before) is not None and _COMPARED.match(file.source, count.end()) is None
-
-
 def is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
     """Whether the file takes something out again, or counts what is in it, or a function says that it does."""
     word = re.escape(name.encode())
@@ -52,7 +41,7 @@ def is_emptied(name: str, declared: Node, file: SourceFile) -> bool:
     return any(
         set_anew.search(file.source, each.node.start_byte, each.node.end_byte) is not None
         for each in file.functions[1:]
-        if _TAKES_OUT.search(each.name.rpartition(".")[2])
+        if _TAKES_OUT.search(each.short_name)
     )
 
 
@@ -67,3 +56,14 @@ def is_of_a_cache(field: Node, file: SourceFile) -> bool:
         return False
     owner = file.scope_of(field)
     return owner.kind == "class" and _CLASS_OF_CACHE.search(owner.prefix.rstrip(".")) is not None
+
+
+def _is_only_told(count: re.Match[bytes], file: SourceFile) -> bool:
+    """Whether the size is asked for, and all that happens to it is that others are told: `jsonify(rows=len(seen))`."""
+    if _COUNTS.search(count[0]) is None:
+        return False
+    line = file.source.rfind(b"\n", 0, count.start()) + 1
+    before = file.source[line : count.start()]
+    if b".size" in count[0] or b".length" in count[0]:
+        before = before.removesuffix(b"this.")
+    return _TOLD.search(before) is not None and _COMPARED.match(file.source, count.end()) is None

@@ -60,6 +60,10 @@ _ATTRIBUTE = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?![\w.(])")
 _MADE_OF = re.compile(rb"\s*:?=(?!=)([^\n]*)")
 _ASKS = re.compile(rb"(\[" + KEY + rb"\]|\.(?:get|has|contains|containsKey|getOrDefault|Load)\([^\n]*)")
 _ASKS_AND_ADDS = re.compile(rb"\.(?:putIfAbsent|computeIfAbsent|setdefault|LoadOrStore)\(")
+# What runs: there may be as many as are configured, which only the name tells.
+_RUNS = re.compile(
+    r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
+)
 
 
 def says_few(text: str) -> bool:
@@ -67,19 +71,23 @@ def says_few(text: str) -> bool:
     return _CLOSED_KEYS.search(text) is not None
 
 
-def says_many(keys: str) -> bool:
-    """Whether keys by their names are as many as users, requests or texts."""
-    return _OPEN_KEYS.search(keys) is not None
-
-
-def are_of_people(keys: str, declared: str) -> bool:
-    """Whether keys, by their names or by the declared type of the map, are what people bring."""
-    return any(map(_OF_PEOPLE.search, (keys, " ".join(map("".join, _KEY_TYPE.findall(declared))))))
-
-
 def are_of_one_person(keys: str) -> bool:
     """Whether keys by their names are people or what they come with, whatever the map itself is called."""
     return _OF_ONE_PERSON.search(keys) is not None
+
+
+def written_keys(added: Sequence[re.Match[bytes]]) -> str:
+    """The keys under which something is added, as they are written."""
+    return " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
+
+
+def told_of_keys(held: str, declares: str, added: Sequence[re.Match[bytes]]) -> dict[str, str]:
+    """For the mark of a map: whether its keys, by their names or its declared type, are what people bring, and whether
+    there may be no more of them than somebody configures."""
+    keys = written_keys(added)
+    of_people = any(map(_OF_PEOPLE.search, (keys, " ".join(map("".join, _KEY_TYPE.findall(declares))))))
+    may_be_few = says_few(held) or _RUNS.search(held) is not None or not (of_people or _says_many(keys))
+    return {name: "1" for name, holds in (("people", of_people), ("configured", may_be_few)) if holds}
 
 
 def kind_of_keys(declared: str, added: Sequence[re.Match[bytes]], file: SourceFile) -> str:
@@ -110,6 +118,11 @@ def _enumerations(facts: FileFacts) -> frozenset[str]:
     )
 
 
+def _says_many(keys: str) -> bool:
+    """Whether keys by their names are as many as users, requests or texts."""
+    return _OPEN_KEYS.search(keys) is not None
+
+
 def _annotation_of(key: bytes, added: re.Match[bytes], file: SourceFile) -> str:
     function = file.scope_at(added.end() - 1, added.end()).function
     given = file.dialect.parameters(function.node, file) if function.index else ()
@@ -131,7 +144,7 @@ def has_few_keys(name: bytes, added: re.Match[bytes], file: SourceFile) -> bool:
     if gets_only_literals(key.decode("utf-8", "replace"), node_at(added.start(), file.tree.root_node), file):
         return True
     text = (found[0] if found is not None else key).decode("utf-8", "replace")
-    if any(says_many(each) and not says_few(each) for each in _parts_of(text)):
+    if any(_says_many(each) and not says_few(each) for each in _parts_of(text)):
         return False  # of one thing there are few, and many of what stands beside it
     return says_few(text) or _OF_SETTINGS.search(text) is not None
 
@@ -154,7 +167,7 @@ def given_by_callers(name: str, added: Sequence[re.Match[bytes]], file: SourceFi
         text = file.source[function.node.start_byte : match.start() - len(name)]
         made = [each[1] for each in followed(key, text, _MADE_OF, b"_.")] if _WORD.fullmatch(key) else []
         words = b" ".join((key, *made))
-        of_rows = {each[1] for each in _ATTRIBUTE.finditer(words) if says_many(each[2].decode())}
+        of_rows = {each[1] for each in _ATTRIBUTE.finditer(words) if _says_many(each[2].decode())}
         if parameters.isdisjoint(_WORD.findall(words)) and of_rows.isdisjoint(each.name.encode() for each in given):
             continue
         asks = (key in each[1] for each in followed(name.encode(), text, _ASKS, b"_$"))

@@ -9,7 +9,7 @@ mark:
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -20,7 +20,7 @@ from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.queries import QuerySite
-from analysis.engine.readers.checked_rows import OF_FILES, acting, is_handled, script_question
+from analysis.engine.readers.checked_rows import OF_FILES, acting, knows_of_others, script_question
 
 _CALLED = r"(?P<call>[A-Za-z_$][\w$]*(?:\.[\w$]+)*)(?:<[^<>()]*>)?\("
 _ASKS = (re.compile(rf"\s*(?::[^=\n]+)?=\s*await\s+{_CALLED}"), re.compile(rf"await\s+{_CALLED}"))
@@ -32,7 +32,7 @@ MOST_ACTS = 4
 _TAKES_ONE = frozenset({"QueryRow", "QueryRowContext", "QueryRowx", "QueryRowxContext", "Get", "GetContext"})  # of Go
 
 
-class Made(NamedTuple):
+class MadeRow(NamedTuple):
     """A row that was looked for by these columns and is made on a line, in a function that is called there or not."""
 
     model: str
@@ -49,52 +49,58 @@ def call_act(branch: Node, file: SourceFile) -> dict[str, str] | None:
         return None
     question = script_question(branch, file, *_ASKS)
     text, first = acting(branch, file, inside=question.is_absent) if question is not None else ("", 0)
-    if question is None or _MAY_MAKE.search(text) is None or is_handled(branch, file):
+    if question is None or _MAY_MAKE.search(text) is None or knows_of_others(branch, file):
         return None
     if OF_FILES.search(question.asked["call"].rpartition(".")[0]):
         return None
     asked_for = set(_WORD.findall(question.rest[: closing_bracket(question.rest, 0)])) - _NO_VALUES
     if asked_for.isdisjoint(_WORD.findall(text)):
         return None
-    acts = [
-        f"{file.resolve(each['call'])}@{first + text.count(chr(10), 0, each.start())}" for each in _ACTS.finditer(text)
-    ]
+    asks = f"{file.resolve(question.asked['call'])}@{question.line}"
+    return noted(asks, calls_at(_ACTS, text, first, file.resolve), text, first)
+
+
+def calls_at(pattern: re.Pattern[str], text: str, first: int, named: Callable[[str], str] = str) -> list[str]:
+    """The calls that a pattern finds in a text that begins on a line, each with its own line: `seats.add@12`."""
+    return [f"{named(each['call'])}@{first + text.count(chr(10), 0, each.start())}" for each in pattern.finditer(text)]
+
+
+def noted(asks: str, acts: list[str], text: str, first: int) -> dict[str, str]:
+    """The data of a mark, as `made_row` reads it: calls with their lines, and the first and last line of the act."""
     return {
         "form": "calls",
-        "asks": f"{file.resolve(question.asked['call'])}@{question.line}",
+        "asks": asks,
         "acts": " ".join(acts[:MOST_ACTS]),
         "first": str(first),
         "last": str(first + text.count("\n")),
     }
 
 
-def made_row(mark: Mark, place: Place) -> Made | None:
+def made_row(mark: Mark, place: Place) -> MadeRow | None:
     """The row that the function looks for and makes; None where question and act are not about the same table."""
     looked = [site for site, _ in _sites(mark.data["asks"], place) if _is_question(site)]
     if not looked:
         return None
     inside = range(int(mark.data["first"]), int(mark.data["last"]) + 1)
-    own = ((site, 0) for site in _own_sites(place) if site.line in inside)
+    own = ((site, 0) for site in place.queries if site.line in inside)
     called = (each for act in mark.data["acts"].split() for each in _sites(act, place))
     for site, line in (*own, *called):
         same = next((each for each in looked if each.model == site.model), None)
         if same is not None and site.query.operation == "insert" and "upsert" not in site.notes:
             columns = tuple(each.column for each in same.query.filters if each.operator == "eq")
-            return Made(site.model, int(mark.data["asks"].rpartition("@")[2]), line or site.line, columns, bool(line))
+            return MadeRow(
+                site.model, int(mark.data["asks"].rpartition("@")[2]), line or site.line, columns, bool(line)
+            )
     return None
-
-
-def _own_sites(place: Place) -> tuple[QuerySite, ...]:
-    return place.codebase.queries.by_function.get((place.path, place.index), ())
 
 
 def _sites(call: str, place: Place) -> Iterator[tuple[QuerySite, int]]:
     """The queries that a call on a line runs, with that line: those of the function it calls, or its own with 0."""
     name, _, at = call.rpartition("@")
-    own = [site for site in _own_sites(place) if site.line == int(at)]
+    own = [site for site in place.queries if site.line == int(at)]
     yield from ((site, 0) for site in own)
     if not own:
-        called: tuple[Callee, ...] = place.codebase.calls.resolve(place.path, place.function, name)
+        called: tuple[Callee, ...] = place.meant_by(name)
         for each in called:
             yield from ((site, int(at)) for site in place.codebase.queries.by_function.get(each, ()))
 

@@ -9,8 +9,8 @@ from tree_sitter import Node
 
 from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.checked_calls import MOST_ACTS
-from analysis.engine.readers.checked_rows import NEAR, acting, decoded, is_handled
+from analysis.engine.readers.checked_calls import calls_at, noted
+from analysis.engine.readers.checked_rows import NEAR, acting, decoded, knows_of_others
 from analysis.engine.readers.reading import followed, text_before
 
 _WANTED = rb"[cC]reate|[iI]nsert|[sS]ave|[aA]dd|[pP]ersist|[rR]egister|[sS]tore|[pP]ut|[eE]nrol|[bB]ook"
@@ -32,25 +32,19 @@ def go_calls(branch: Node, file: SourceFile) -> dict[str, str] | None:
         return None
     name, is_absent = _asked_for(check)
     text, first = acting(branch, file, inside=is_absent)
-    acts = [f"{each['call']}@{first + text.count(chr(10), 0, each.start())}" for each in _ACTS.finditer(text) if text]
+    acts = calls_at(_ACTS, text, first)
     if not acts or _KNOWS_OF_OTHERS.search(text):
         return None
     near = text_before(branch, file)[-NEAR:]
     asked = list(followed(name, near, _ASKED, "_."))[-1:]
-    if not asked or is_handled(branch, file):
+    if not asked or knows_of_others(branch, file):
         return None
     rest = near[asked[0].end() :]
     asked_for = set(_WORD.findall(rest[: closing_bracket(rest, 0)])) - _NO_VALUES
     if asked_for.isdisjoint(_WORD.findall(text)):
         return None
     line = file.line(branch) - near.count("\n", asked[0].start())
-    return {
-        "form": "calls",
-        "asks": f"{asked[0]['call']}@{line}",
-        "acts": " ".join(acts[:MOST_ACTS]),
-        "first": str(first),
-        "last": str(first + text.count("\n")),
-    }
+    return noted(f"{asked[0]['call']}@{line}", acts, text, first)
 
 
 def _asked_for(check: re.Match[bytes]) -> tuple[str, bool]:

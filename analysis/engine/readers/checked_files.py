@@ -6,6 +6,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.checked_rows import LEAVES, NEAR, decoded
 from analysis.engine.readers.reading import assigned_values, function_text, given_values, short, text_after
 
 HANDLED = re.compile(
@@ -24,10 +25,8 @@ SCRIPT_CHECK = re.compile(
     rb"if\s*\(\s*(?P<not>!)?\s*(?:\w+\.)?(?:existsSync|pathExistsSync)\((?P<path>[^()\n]+(?:\([^()\n]*\))?)\)\s*\)"
 )
 JAVA_CHECK = re.compile(rb"if\s*\(\s*(?P<not>!)?\s*Files\.(?P<negated>not)?[eE]xists\((?P<path>[^(),\n]+)\)\s*\)")
-_NEAR = 1_500  # characters after a guard in which the act must stand
 _TEMPORARY = re.compile(r"(?i)te?mp(?:orary|file|dir|name)?(?![a-z])|mkst?e?mp|mkdtemp")
 _WRITTEN_OUT = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`$]*`")
-_LEAVES = re.compile(r"\b(?:raise|throw|return|continue)\b")
 
 
 class FileAct(NamedTuple):
@@ -44,7 +43,7 @@ def python_act(branch: Node, file: SourceFile) -> FileAct | None:
     found = PYTHON_CHECK.match(file.source, branch.start_byte)
     if found is None:
         return None
-    path = _text(found["path"] or found["object"] or found["made"])
+    path = decoded(found["path"] or found["object"] or found["made"])
     word = rf"(?:str\(\s*)?{re.escape(path)}"
     made = (
         rf"os\.(?:mkdir|makedirs)\(\s*{word}\s*(?:,(?!\s*exist_ok)[^,()]+)?\)|(?<![\w.]){word}\.mkdir\((?![^)]*exist_ok)"
@@ -70,18 +69,18 @@ def go_act(branch: Node, file: SourceFile) -> FileAct | None:
     if path is None:
         before = file.source[max(0, branch.start_byte - 120) : branch.start_byte].rstrip().rpartition(b"\n")[2]
         told = re.match(rb"\s*([a-z]\w*),", before)
-        after = file.source[branch.start_byte : branch.start_byte + _NEAR]
+        after = file.source[branch.start_byte : branch.start_byte + NEAR]
         if told is not None and re.search(rb"\b" + told[1] + rb"\.(?:ModTime|Size|Mode)\(", after):
             return None  # it is asked for more than whether it is there
         asked = re.search(rb"os\.Stat\(([^()\n]+)\)\s*$", before)
         path = asked[1] if asked is not None else None
     if path is None:
         return None
-    word = re.escape(_text(path))
+    word = re.escape(decoded(path))
     made = rf"os\.(?:Mkdir|Create|WriteFile)\(\s*{word}\s*[,)]"
     gone = rf"os\.Remove\(\s*{word}\s*\)"
     is_there = found["not"] == b"err == nil"
-    return _act(branch, file, _text(path), made, gone, absent=not is_there)
+    return _act(branch, file, decoded(path), made, gone, absent=not is_there)
 
 
 def script_act(branch: Node, file: SourceFile) -> FileAct | None:
@@ -89,10 +88,10 @@ def script_act(branch: Node, file: SourceFile) -> FileAct | None:
     found = SCRIPT_CHECK.match(file.source, branch.start_byte)
     if found is None:
         return None
-    word = re.escape(_text(found["path"]))
+    word = re.escape(decoded(found["path"]))
     made = rf"\b(?:mkdir|writeFile|createWriteStream)(?:Sync)?\(\s*{word}\s*(?:\)|,(?!\s*\{{[^}}]*recursive:\s*true))"
     gone = rf"\b(?:unlink|rm|rmdir|remove)(?:Sync)?\(\s*{word}\s*(?:\)|,(?!\s*\{{[^}}]*force:\s*true))"
-    return _act(branch, file, _text(found["path"]), made, gone, absent=bool(found["not"]))
+    return _act(branch, file, decoded(found["path"]), made, gone, absent=bool(found["not"]))
 
 
 def java_act(branch: Node, file: SourceFile) -> FileAct | None:
@@ -100,10 +99,10 @@ def java_act(branch: Node, file: SourceFile) -> FileAct | None:
     found = JAVA_CHECK.match(file.source, branch.start_byte)
     if found is None:
         return None
-    word = re.escape(_text(found["path"]))
+    word = re.escape(decoded(found["path"]))
     made, gone = rf"Files\.create(?:File|Directory)\(\s*{word}\s*[,)]", rf"Files\.delete\(\s*{word}\s*\)"
     is_absent = bool(found["not"]) != bool(found["negated"])
-    return _act(branch, file, _text(found["path"]), made, gone, absent=is_absent)
+    return _act(branch, file, decoded(found["path"]), made, gone, absent=is_absent)
 
 
 def _act(branch: Node, file: SourceFile, path: str, made: str, gone: str, *, absent: bool) -> FileAct | None:
@@ -114,8 +113,8 @@ def _act(branch: Node, file: SourceFile, path: str, made: str, gone: str, *, abs
     text, first = file.text(body), file.line(body)
     makes = absent
     act = re.search(made if makes else gone, text)
-    if act is None and _LEAVES.search(text):
-        text, first = text_after(branch, file)[:_NEAR], file.lines.of(branch.end_byte)
+    if act is None and LEAVES.search(text):
+        text, first = text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)
         makes = not absent
         act = re.search(made if makes else gone, text)
     if act is None or (not makes and _is_temporary(path, branch, file)):
@@ -127,8 +126,4 @@ def _is_temporary(path: str, branch: Node, file: SourceFile) -> bool:
     """Whether the function made the file for itself, so that nobody else removes it."""
     name = path.partition(".")[0]
     values = assigned_values(name, branch, file) or (given_values(name, file) if name.isidentifier() else [])
-    return any(_TEMPORARY.search(text) for text in (path, *(file.text(each)[:_NEAR] for each in values)))
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace").strip()
+    return any(_TEMPORARY.search(text) for text in (path, *(file.text(each)[:NEAR] for each in values)))

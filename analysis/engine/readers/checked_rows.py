@@ -139,7 +139,7 @@ def script_act(branch: Node, file: SourceFile) -> RowAct | None:
     line = line_of(made, branch, file, inside=question.is_absent)
     client = _entity(name, file) or name
     unique = asked["verb"] in ("findUnique", "findByPk") or asked["verb"].endswith("ById")
-    if not line or is_handled(branch, file) or OF_FILES.search(client):
+    if not line or knows_of_others(branch, file) or OF_FILES.search(client):
         return None
     return RowAct(client, line, () if asked["own"] else columns, is_unique=unique)
 
@@ -185,7 +185,7 @@ def java_act(branch: Node, file: SourceFile) -> RowAct | None:
         repository = loads[-1]["repo"]
     made = _made_in_java(repository, branch, file)
     line = line_of(made, branch, file, inside=absent) if made else 0
-    return RowAct(repository, line, _named_in(verb)) if line and not is_handled(branch, file) else None
+    return RowAct(repository, line, _named_in(verb)) if line and not knows_of_others(branch, file) else None
 
 
 def _named_in(verb: str) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ def acting(branch: Node, file: SourceFile, *, inside: bool) -> tuple[str, int]:
     return text_after(branch, file)[:NEAR], file.lines.of(branch.end_byte)
 
 
-def is_handled(node: Node, file: SourceFile) -> bool:
+def knows_of_others(node: Node, file: SourceFile) -> bool:
     """Whether the function around a node knows that others may be first."""
     return _speaks_of_others(function_text(node, file))
 
@@ -249,4 +249,5 @@ def _speaks_of_others(text: str) -> bool:
 
 
 def decoded(raw: bytes) -> str:
+    """Source as text, without the white space around it."""
     return raw.decode("utf-8", "replace").strip()

@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.checked_rows import NEAR, SCRIPT_VALUE, RowAct, decoded, is_handled, line_of
+from analysis.engine.readers.checked_rows import NEAR, SCRIPT_VALUE, RowAct, decoded, knows_of_others, line_of
 from analysis.engine.readers.reading import followed
 
 LONGEST_CONDITION = 500  # characters behind a table that its conditions stand in
@@ -32,7 +32,7 @@ def drizzle_act(branch: Node, file: SourceFile) -> RowAct | None:
         return None
     table = loads[-1]["asked"] or loads[-1]["table"]
     line = line_of(rf"(?:[\w.?!]|\(\))+\s*\.\s*insert\(\s*(?:\w+\.)*{table}\s*\)", branch, file, inside=absent)
-    if not line or is_handled(branch, file):
+    if not line or knows_of_others(branch, file):
         return None
     asked = before[loads[-1].end() :][:LONGEST_CONDITION].partition(";")[0]
     return RowAct(table, line, tuple(dict.fromkeys(_COLUMN.findall(asked))), fix=_FIX)

@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.checked_rows import LEAVES, NEAR, RowAct, decoded, is_handled
+from analysis.engine.readers.checked_rows import LEAVES, NEAR, RowAct, decoded, knows_of_others
 from analysis.engine.readers.reading import text_after, text_before
 
 _NO_ROW = rb"(?:gorm\.ErrRecordNotFound|(?:sql|pgx)\.ErrNoRows|mongo\.ErrNoDocuments)"
@@ -79,7 +79,7 @@ def go_switch_act(switch: Node, file: SourceFile) -> RowAct | None:
 def _made_in(text: str, first: int, asked_in: str, node: Node, file: SourceFile) -> RowAct | None:
     """The row that a text which begins on line `first` makes, of the table that was asked for right before."""
     made = _MADE.search(text)
-    if made is None or is_handled(node, file):
+    if made is None or knows_of_others(node, file):
         return None
     asked, table = _model(asked_in), _table(asked_in)
     if (made["model"] and asked and made["model"] != asked) or (made["table"] and table and made["table"] != table):

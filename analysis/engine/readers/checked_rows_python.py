@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.checked_rows import NEAR, RowAct, is_handled, line_of
+from analysis.engine.readers.checked_rows import NEAR, RowAct, knows_of_others, line_of
 from analysis.engine.readers.reading import assigned_values, text_before
 
 MOST_NAMES = 3  # that stand between a question and what it asks
@@ -51,7 +51,7 @@ def python_act(branch: Node, file: SourceFile) -> RowAct | None:
         asked = tuple(dict.fromkeys(_asked_columns(loaded)))
         absent = bool(state["not"]) != bool(state["none"])
         line = line_of(_made(loaded["model"], branch, file), branch, file, inside=absent) if asked else 0
-        if line and not is_handled(branch, file):
+        if line and not knows_of_others(branch, file):
             return RowAct(loaded["model"], line, asked)
     return None
 
@@ -67,7 +67,7 @@ def _asked_columns(loaded: re.Match[str]) -> Iterator[str]:
 def python_handler_act(handler: Node, file: SourceFile) -> RowAct | None:
     """`try: Seat.objects.get(no=n)`, `except Seat.DoesNotExist: Seat.objects.create(no=n)`."""
     caught = _CAUGHT.match(file.source, handler.start_byte)
-    if caught is None or is_handled(handler, file):
+    if caught is None or knows_of_others(handler, file):
         return None
     model = caught["model"].decode()
     text = file.text(handler)

@@ -6,7 +6,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import assigned_values, given_values, text_before
+from analysis.engine.readers.reading import known_values, text_before
 
 # Words, numbers and what joins them: `^[a-zA-Z0-9_-]+$`, `v\d+`.
 _PLAIN_CLASS = r"\[(?!\^)(?:[\w./:@+=,-]|\\[wd./-])+\]"
@@ -42,7 +42,7 @@ def _takes_words_only(found: re.Match[str], node: Node, file: SourceFile) -> boo
     is_whole = groups.get("way") == "fullmatch"
     text = groups.get("given") or groups["pattern"]
     if text.isidentifier():
-        values = assigned_values(text, node, file) or given_values(text, file)
+        values = known_values(text, node, file)
         text = file.text(values[0]) if len(values) == 1 else ""
     written = _WRITTEN.match(text)
     if written is None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.scopes import Scope
 from analysis.engine.extract.source import SourceFile
@@ -15,7 +14,15 @@ from analysis.engine.queries import QuerySite
 from analysis.engine.readers.go_rows import filled_by
 from analysis.engine.readers.held_clients import client_behind
 from analysis.engine.readers.outside_calls import by_class, what_it_does
-from analysis.engine.readers.reading import assigned_values, followed, function_text, text_before, within
+from analysis.engine.readers.reading import (
+    CALLS,
+    assigned_values,
+    followed,
+    function_text,
+    parameter_list,
+    text_before,
+    within,
+)
 
 SMALL = 20  # elements that are known to be few
 # What lets a few run at a time, in what is started or in the loop that starts it.
@@ -49,7 +56,6 @@ _PARTS = re.compile(
     r"|backend|worker|consumer|connector|exporter|notifier|sink|scraper)\w*s\b"
 )
 _ANSWERED = re.compile(r"\s*,\s*\w+\s*:?=\s*((?:\w+\.)+\w+)\(")
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMES = frozenset({"identifier", "attribute", "member_expression"})  # `ids.map(load)`
 _MOST_CALLS = 12  # whose names are noted of what is started
 _REMEMBERED = re.compile(r"\bif\b\s*\(?\s*((?:this\.|self\.)?\w+)(?: is not None)?\s*\)?\s*[:{]?\s*return \1\b")
@@ -72,8 +78,7 @@ def is_limited(node: Node, started: str, collection: str, file: SourceFile) -> b
     name = collection.partition(".")[0].strip()
     if not name.isidentifier():
         return False
-    index = file.loop_of(node)
-    loop = file.loops[index] if index is not None else None
+    loop = file.loop_of(node)
     while loop is not None:
         if name in loop.variables and _CUT.search(loop.iterable):
             return True
@@ -112,7 +117,7 @@ def _is_given_by_batches(name: str, node: Node, file: SourceFile) -> bool:
     """Whether the name is that of a piece: `Order.findInBatches({...}, async (orders) => {...})`."""
     function = file.enclosing_function(node)
     while function is not None and function.parent is not None:
-        listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+        listed = parameter_list(function)
         if listed is not None and name in re.findall(r"\w+", file.text(listed)):
             around = function.parent.parent if function.parent.type in _ARGUMENTS else None
             return around is not None and _PIECEWISE.search(file.callee(around)) is not None
@@ -137,7 +142,7 @@ def is_small(collection: str, call: Node, file: SourceFile) -> bool:
 def is_limited_inside(name: str, file: SourceFile) -> bool:
     """Whether the coroutine function takes a semaphore itself."""
     return any(
-        each.name.rpartition(".")[2] == name and _LIMITED_INSIDE.search(file.text(each.node)) is not None
+        each.short_name == name and _LIMITED_INSIDE.search(file.text(each.node)) is not None
         for each in file.functions[1:]
     )
 
@@ -174,7 +179,7 @@ def is_given(collection: str, node: Node, file: SourceFile) -> bool:
     head = re.escape(name)
     function = file.enclosing_function(node)
     while function is not None:
-        listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+        listed = parameter_list(function)
         found = re.search(rf"(?<![\w.]){head}\b(\s+\.\.\.func\()?", file.text(listed)) if listed is not None else None
         if found is not None:
             return not found[1]  # functions that the caller lists are few
@@ -192,7 +197,7 @@ def loads_rows(call: str, place: Place, codebase: Codebase) -> bool:
     """Whether a function that is called loads rows of a table which does not stay small, and not a few of them."""
     return any(
         _may_be_many(site) and not 0 < site.query.limit <= SMALL
-        for callee in codebase.calls.resolve(place.path, place.function, call)
+        for callee in place.meant_by(call)
         for site in codebase.queries.by_function.get(callee, ())
     )
 
@@ -207,7 +212,7 @@ def is_asked_for(collection: str, node: Node, file: SourceFile) -> bool:
 def are_rows(name: str, place: Place, codebase: Codebase) -> bool:
     """Whether the function gives this name the rows of a query for a table which does not stay small, and not a few of
     them."""
-    sites = codebase.queries.by_function.get(Callee(place.path, place.index), ())
+    sites = place.queries
     return any(_may_be_many(site) and not site.query.limit for site in sites if site.query.variable == name)
 
 
@@ -229,7 +234,7 @@ def called_in(started: Node, file: SourceFile) -> str:
     `leaves_process`."""
     if started.type in _NAMES:
         return file.resolve(file.text(started))
-    calls = (each for each in (started, *within(started, stop=frozenset())) if each.type in _CALLS)
+    calls = (each for each in (started, *within(started, stop=frozenset())) if each.type in CALLS)
     names = dict.fromkeys(name for each in calls if (name := file.callee(each)) and " " not in name)
     return " ".join(list(names)[:_MOST_CALLS])
 
@@ -265,7 +270,7 @@ def _run_at_once(position: int, facts: FileFacts) -> Iterator[str]:
             yield from each.calls
 
 
-def is_made_once(node: Node, file: SourceFile) -> bool:
+def starts_them_once(node: Node, file: SourceFile) -> bool:
     """Whether the function gives what it made the first time, and so starts them once: `if (known) return known;`."""
     text = function_text(node, file)
     known = _REMEMBERED.search(text)

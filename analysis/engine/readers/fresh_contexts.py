@@ -8,7 +8,14 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_results import bound_names
-from analysis.engine.readers.reading import followed, function_name, function_text, text_after, text_before
+from analysis.engine.readers.reading import (
+    conditions_around,
+    followed,
+    function_name,
+    function_text,
+    text_after,
+    text_before,
+)
 
 CANCELS = frozenset(
     f"context.With{what}{cause}" for what in ("Cancel", "Timeout", "Deadline") for cause in ("", "Cause")
@@ -62,14 +69,20 @@ def is_meant(call: Node, callee: str, given: str, file: SourceFile) -> bool:
 
 def _only_measures(call: Node, file: SourceFile) -> bool:
     """Whether the fresh context goes to a metric: that is noted in memory, also of work that was cancelled."""
-    around = call.parent.parent if call.parent is not None else None
-    return around is not None and around.type == "call_expression" and _MEASURES.search(file.callee(around)) is not None
+    around = _call_around(call)
+    return around is not None and _MEASURES.search(file.callee(around)) is not None
 
 
 def has_own_limit(call: Node, file: SourceFile, limits: frozenset[str] = CANCELS) -> bool:
     """Whether the fresh context is given a time limit or a cancel function of its own."""
+    around = _call_around(call)
+    return around is not None and file.callee(around) in limits
+
+
+def _call_around(call: Node) -> Node | None:
+    """The call that a fresh context is given to."""
     around = call.parent.parent if call.parent is not None else None
-    return around is not None and around.type == "call_expression" and file.callee(around) in limits
+    return around if around is not None and around.type == "call_expression" else None
 
 
 def is_started(name: bytes, source: bytes) -> bool:
@@ -128,8 +141,8 @@ def is_taken_over(given: str, earlier: str) -> bool:
 def _is_cancelled_elsewhere(call: Node, file: SourceFile) -> bool:
     """Whether the cancel function of the fresh context is kept for others to call, as that of a job is, or called in
     several places: then the function says itself when the work ends."""
-    around = call.parent.parent if call.parent is not None else None
-    if around is None or around.type != "call_expression" or file.callee(around) not in CANCELS:
+    around = _call_around(call)
+    if around is None or file.callee(around) not in CANCELS:
         return False
     if _KEPT_IN_FIELDS.search(
         file.source[max(0, around.start_byte - 120) : around.start_byte].decode("utf-8", "replace")
@@ -162,8 +175,8 @@ def _waits_for_its_end(given: str, call: Node, file: SourceFile) -> bool:
 
 def _lives_on(call: Node, file: SourceFile) -> bool:
     """Whether what is made with the fresh context is an object that stays, or is handed to a goroutine."""
-    made = call.parent.parent if call.parent is not None else None
-    if made is None or made.type != "call_expression":
+    made = _call_around(call)
+    if made is None:
         return False
     if _MAKES.search(file.callee(made)):
         return True
@@ -174,13 +187,10 @@ def _lives_on(call: Node, file: SourceFile) -> bool:
 
 def _follows_an_error(call: Node, file: SourceFile) -> bool:
     """Whether the branch around it begins with an error: its reason may be that the given context has ended."""
-    node = file.parent_of(call)
-    while node is not None and node.type not in ("func_literal", "function_declaration", "method_declaration"):
-        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
-        if condition is not None and _FAILED.fullmatch(file.text(condition)) and call.start_byte > condition.end_byte:
-            return True
-        node = file.parent_of(node)
-    return False
+    return any(
+        _FAILED.fullmatch(file.text(condition)) is not None and call.start_byte > condition.end_byte
+        for condition in conditions_around(call, file)
+    )
 
 
 def _lines_above(call: Node, file: SourceFile) -> str:

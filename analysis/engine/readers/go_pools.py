@@ -6,7 +6,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import assigned_values, given_values
+from analysis.engine.readers.reading import known_values
 
 OPENS = frozenset({"Open", "Connect", "MustOpen", "MustConnect", "ConnectContext"})
 _BY_NAME = re.compile(r"^(?:database/sql|github\.com/jmoiron/sqlx)\.\w+$")
@@ -37,4 +37,4 @@ def _texts(address: Node, file: SourceFile) -> list[str]:
     if address.type != "identifier":
         return [file.text(address)]
     name = file.text(address)
-    return [file.text(each) for each in assigned_values(name, address, file) or given_values(name, file)]
+    return [file.text(each) for each in known_values(name, address, file)]

@@ -51,11 +51,10 @@ def belongs_to_outer(name: str, call: Node, file: SourceFile) -> bool:
 def is_closed_by_next_round(name: str, call: Node, file: SourceFile) -> bool:
     """Whether the loop closes a file of the round before, and then opens the next one into the same name."""
     statement = call.parent.parent if call.parent is not None else None
-    index = file.loop_of(call)
-    if index is None or statement is None or statement.type != "assignment_statement":
+    loop = file.loop_of(call)
+    if loop is None or statement is None or statement.type != "assignment_statement":
         return False
-    start = file.loops[index].node.start_byte
-    return f"{name}.Close()".encode() in file.source[start : call.start_byte]
+    return f"{name}.Close()".encode() in file.source[loop.node.start_byte : call.start_byte]
 
 
 def is_named_result(name: str, call: Node, file: SourceFile) -> bool:

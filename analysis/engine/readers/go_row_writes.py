@@ -49,7 +49,7 @@ def _plain(name: str) -> str:
 
 def writes_back(call: str, position: int, column: str, place: Place) -> bool:
     """Whether all that a call can mean write this column of the row which stands at a position of their arguments."""
-    meant = place.codebase.calls.resolve(place.path, place.function, call)
+    meant = place.meant_by(call)
     return bool(meant) and all(_writes(each, position, _plain(column), place) for each in meant)
 
 

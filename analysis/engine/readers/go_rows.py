@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed, text_before
+from analysis.engine.readers.reading import WORD_END, followed, text_before
 
 # What an ORM or a driver calls its reading of rows, up to the list that it fills.
 FILLS = re.compile(
@@ -13,7 +13,6 @@ FILLS = re.compile(
     r"|\.NewSelect\(\)[^\n;]*\.Model\([^\n;()]*\Z"
 )
 LONGEST_CALL = 200  # characters of a call before what it fills
-_WORD_END = re.compile(r"\b")
 _STEP = re.compile(r"[.,(]\s*\Z")  # what a line ends with whose chain goes on
 
 
@@ -23,7 +22,7 @@ def filled_by(name: str, node: Node, file: SourceFile) -> str:
     if file.language != "go" or not name.isidentifier() or not file.mentions(b"&" + name.encode()):
         return ""
     before = text_before(node, file)
-    for filled in reversed(list(followed(f"&{name}", before, _WORD_END, ""))):
+    for filled in reversed(list(followed(f"&{name}", before, WORD_END, ""))):
         if FILLS.search(before, max(0, filled.start() - LONGEST_CALL), filled.start()):
             end = before.find("\n", filled.end())
             return before[_begin(before, filled.start()) : end if end >= 0 else len(before)]

@@ -9,7 +9,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_failing import IN_MEMORY
 from analysis.engine.readers.go_known_calls import RARELY_FAIL
 from analysis.engine.readers.go_results import receiver_of
-from analysis.engine.readers.reading import followed, function_text, text_after, text_before
+from analysis.engine.readers.reading import WORD_END, first_argument, followed, function_text, text_after, text_before
 
 NEAR = 300  # characters before a call
 _NO_WRITE = re.compile(r"(?i)[\"`]\s*(?:select|set|pragma|notify|do\s*\$\$\s*begin\s+raise)\b")
@@ -32,7 +32,6 @@ _MEASURED = re.compile(r"\w+, _ :?= strconv\.ParseFloat\(\w+\[")
 MANY_MEASURED = 3  # in one function, each with nought for what is no number
 _RECORD = re.compile(r"(?:,\s*\w+)?\s*:?=\s*[\w.]+\.Read\(\)")  # of `encoding/csv`
 _LEAVES_NEXT = re.compile(rb"\s*return[ \t]*(?://[^\n]*)?\n")
-_WORD_END = re.compile(r"\b")
 _MARSHALLED = re.compile(r"(?:,\s*\w+)?\s*:?=\s*json\.Marshal\(")
 _TOLD_WHY = re.compile(rb"func\(\w*\s*error\)\s*\{")
 _NEW_ENCODER = re.compile(r"\bNewEncoder\(&?(\w+)\)")
@@ -73,8 +72,8 @@ def reads_what_callers_gave(call: Node, file: SourceFile) -> bool:
     """Whether an exported function reads a text that its callers give it and answers with the number, under a name that
     does not say that anything may come: `Limit(text)`, but not `ToInt(text)`. No number becomes nought there."""
     function = file.functions[file.function_of(call)]
-    name = function.name.rpartition(".")[2]
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    name = function.short_name
+    given = first_argument(call, file)
     if not name[:1].isupper() or _CONVERTS.search(name):
         return False
     if given not in {each.name for each in file.dialect.parameters(function.node, file)}:
@@ -85,7 +84,7 @@ def reads_what_callers_gave(call: Node, file: SourceFile) -> bool:
 def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
     """Whether a number is read out of what somebody else has written: a field of what the function has decoded, a form,
     the environment, a part of a line. No number becomes nought there."""
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    given = first_argument(call, file)
     if _SENT.search(given):
         return True
     cut_off = _CUT_OFF.fullmatch(given)
@@ -109,7 +108,7 @@ def reads_what_was_sent(call: Node, file: SourceFile) -> bool:
 
 def _lines_with(word: str, text: str) -> Iterator[str]:
     """The lines up to a word, where it stands whole."""
-    return (text[text.rfind("\n", 0, each.start()) + 1 : each.start()] for each in followed(word, text, _WORD_END, ""))
+    return (text[text.rfind("\n", 0, each.start()) + 1 : each.start()] for each in followed(word, text, WORD_END, ""))
 
 
 def written_answer(statement: Node, call: Node, name: str, file: SourceFile) -> dict[str, str]:
@@ -139,7 +138,7 @@ def _is_tunnel(call: Node, file: SourceFile) -> bool:
 
 def _is_own_json(call: Node, file: SourceFile) -> bool:
     """Whether what is read was written right before: a copy by way of JSON."""
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    given = first_argument(call, file)
     return given.isidentifier() and next(followed(given, text_before(call, file), _MARSHALLED, "_."), None) is not None
 
 
@@ -169,7 +168,7 @@ def is_text_of_an_error(call: Node, file: SourceFile) -> bool:
 def is_plain(call: Node, file: SourceFile) -> bool:
     """Whether what is marshalled is a list or a map of texts and numbers that the function has made, or a struct of
     such fields: one made right there, or the receiver of the method."""
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    given = first_argument(call, file)
     is_name = re.fullmatch(r"\w+(?:\.\w+)*", given) is not None
     receiver, owner = receiver_of(call, file)
     made = next(followed(given, text_before(call, file), _MADE_OF, "_."), None) if is_name else None

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_results import helps_tests
-from analysis.engine.readers.reading import assigned_values, followed, text_after, text_before
+from analysis.engine.readers.reading import CALLS, assigned_values, followed, text_after, text_before
 
 _OF_JAVA = re.compile(rb"\b\w+BlockingStub\s+(\w+)\s*[;=,)]")
 _OF_PYTHON = re.compile(rb"\b(?:self\.)?(\w+)\s*(?::[^=\n]+)?=\s*(?:\w+\.)*(\w+Stub)\(")
@@ -23,7 +23,6 @@ _FOR_ALL = re.compile(
 _ENDLESS = re.compile(r"context\.(?:Background|TODO)\(\)")
 _STREAMS = re.compile(r"\.(?:Recv|Send|CloseSend|CloseAndRecv|RecvMsg)\(")  # which stay open on purpose
 _ITERATED = re.compile(r"\b(?:for\b[^\n]*\bin|yield from)\s*\Z")
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 
 
 def calls_without_deadline(root: Node, file: SourceFile) -> Iterator[tuple[Node, str]]:
@@ -35,7 +34,7 @@ def calls_without_deadline(root: Node, file: SourceFile) -> Iterator[tuple[Node,
             node: Node | None = root.descendant_for_byte_range(called.start() - len(name), called.end())
             if file.language == "python" and node is not None and node.type == "attribute":
                 node = node.parent
-            if node is None or node.type not in _CALLS or _ABOUT_THE_STUB.match(called[1]):
+            if node is None or node.type not in CALLS or _ABOUT_THE_STUB.match(called[1]):
                 continue
             if file.language == "java" or not _may_be_limited(node, file):
                 yield node, f"{name.decode()}.{called[1].decode()}"

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
@@ -32,6 +31,7 @@ _NEEDS = tuple(
 MOST_CALLS = 40  # of one function
 
 _Named = dict[tuple[int, str], str]  # by function and name what the name holds
+_EXPRESSIONS = frozenset({"member_expression", "subscript_expression", "call_expression", "binary_expression"})
 
 
 def look(root: Node, file: SourceFile) -> Iterator[Mark]:
@@ -75,13 +75,12 @@ def _kind(argument: Node, named: _Named, file: SourceFile) -> str:
     return "" if given is None else CLAMPED if given["clamped"] else ASKED
 
 
-_EXPRESSIONS = frozenset({"member_expression", "subscript_expression", "call_expression", "binary_expression"})
 WATCHES = (Watch("program", look, SCRIPT, needs=_NEEDS),)
 
 
 def handed_to(place: Place, position: int) -> frozenset[str]:
     """What the calls that tell give to a parameter of a function: `asked`, `clamped`, or both."""
-    here, name = Callee(place.path, place.index), place.function.name.rpartition(".")[2]
+    here, name = place.callee, place.function.short_name
     return frozenset(
         kind
         for caller, mark in place.codebase.marks(ANNOTATION)

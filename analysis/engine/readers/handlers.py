@@ -8,7 +8,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import DEFINITIONS, statements
 
 TRIES = frozenset({"try_statement", "try_with_resources_statement"})
-_CLAUSES = frozenset({"except_clause", "catch_clause"})
+HANDLERS = frozenset({"except_clause", "catch_clause"})
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*)([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TO_TOOLS = re.compile(r"(?i)\s*(?:debt:|noqa|pylint|pragma|type:|nosec|nosonar|eslint|noinspection|todo|fixme)")
@@ -111,7 +111,7 @@ def is_caught(node: Node, file: SourceFile, kinds: re.Pattern[str]) -> bool:
     while above is not None and above.type not in DEFINITIONS:
         body = above.child_by_field_name("body") if above.type in TRIES else None
         if body is not None and body.id == below.id:
-            clauses = (each for each in above.named_children if each.type in _CLAUSES)
+            clauses = (each for each in above.named_children if each.type in HANDLERS)
             if any(kinds.search(file.text(each).partition("\n")[0]) for each in clauses):
                 return True
         below, above = above, above.parent

@@ -14,7 +14,7 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.readers.leaving_functions import leaving_call
 from analysis.engine.readers.outside_calls import what_it_does
-from analysis.engine.readers.reading import declarations, within
+from analysis.engine.readers.reading import CALLS, declarations, within
 from analysis.engine.readers.slow_calls import DATA, SLEEPS, how_it_leaves
 
 MOST_CALLS = 5  # of a lock that `judge` follows
@@ -27,7 +27,6 @@ _CONTEXT = re.compile(r"(?i)(?:\w*ctx|context)$|\.Context\(\)$")
 _FIELD = re.compile(r"(?:this\.|self\.)?(\w+)\.\w+")
 _OF_A_SERVICE = re.compile(rb"\b\w+(?:Service|Client|Gateway|Api|API|Dao|DAO|Provider|Notifier|Sender|Store)\s+\Z")
 _HELD_IN_PYTHON = re.compile(r"self\.\w+\.\w+")
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 
 
 class HeldCall(NamedTuple):
@@ -63,7 +62,7 @@ def first_of_the_lock(mark: Mark, place: Place, codebase: Codebase) -> str:
 
 def _asks_in(function: FunctionDraft, file: SourceFile) -> str:
     """How a function of the file leaves the process, in words; what it reads may be what the lock protects."""
-    calls = (each for each in within(function.node) if each.type in _CALLS)
+    calls = (each for each in within(function.node) if each.type in CALLS)
     return next((words for each in calls if (words := how_it_leaves(each, file)) and words != SLEEPS), "")
 
 
@@ -84,7 +83,7 @@ def _own_functions(call: Node, file: SourceFile) -> list[FunctionDraft]:
     meant = [
         each
         for each in file.functions[1:]
-        if each.name.rpartition(".")[2] == name and each.name != around.name and each.owner in ("", around.owner)
+        if each.short_name == name and each.name != around.name and each.owner in ("", around.owner)
     ]
     return meant if len(meant) <= MOST_FUNCTIONS else []
 
@@ -121,7 +120,7 @@ def _what_others_do(called: str, place: Place, codebase: Codebase) -> str:
     """What all functions that the name can mean in other files do outside of the process, in words; empty where one
     stays inside."""
     said = []
-    for each in codebase.calls.resolve(place.path, place.function, called):
+    for each in place.meant_by(called):
         inner = leaving_call(each, codebase)
         words = what_it_does(inner, codebase.files[each.path].language) if inner else ""
         said.append(words or (DATA if codebase.queries.by_function.get(each) else ""))

@@ -32,14 +32,14 @@ _SESSION_MADE = re.compile(
 _LIMITS_ITSELF = re.compile(rb"(?:(\w+)|[\])])\.(?:mount\(|(?:request|send)\s*=\s*(?!=))")
 
 
-class Client(NamedTuple):
+class Held(NamedTuple):
     """What a name holds: of which library, and whether the file makes it or is only given it."""
 
     library: str
     is_made: bool
 
 
-def client_of(name: str, file: SourceFile) -> Client | None:
+def client_of(name: str, file: SourceFile) -> Held | None:
     """The client that the file makes, or annotates, under this name or as a field of the object; a field that is set to
     an annotated name is what that name is. None when nothing says so, or something else does: the `session` of another
     function may be one of a database."""
@@ -52,7 +52,7 @@ def client_of(name: str, file: SourceFile) -> Client | None:
     imported = {each.decode() for each in written if each.partition(b".")[0].decode() in file.bindings}
     libraries = {MAKERS.get(file.resolve(each), "") for each in imported}
     library = libraries.pop() if len(libraries) == 1 else ""
-    return Client(library, any(each["made"] for each in held)) if library else None
+    return Held(library, any(each["made"] for each in held)) if library else None
 
 
 def call_on_client(callee: str, call: Node, file: SourceFile) -> str:
@@ -69,7 +69,7 @@ def call_on_client(callee: str, call: Node, file: SourceFile) -> str:
     return f"{library}.{verb}" if library in _LIMITED else callee
 
 
-def session_of(receiver: str, call: Node, file: SourceFile) -> Client | None:
+def session_of(receiver: str, call: Node, file: SourceFile) -> Held | None:
     """The session of `requests` that the file makes or is given under this name, unless the function makes something
     else of the name."""
     if not file.mentions(b"requests") or not _NAME.fullmatch(receiver):
@@ -78,7 +78,7 @@ def session_of(receiver: str, call: Node, file: SourceFile) -> Client | None:
     if origin.startswith(("aiohttp", "httpx")) or limits_itself(receiver, file):
         return None
     if receiver in _sessions(file.source):
-        return Client("requests", is_made=True)
+        return Held("requests", is_made=True)
     client = client_of(receiver.rpartition(".")[2], file)
     return client if client is not None and client.library == "requests" else None
 

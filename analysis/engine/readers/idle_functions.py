@@ -14,7 +14,7 @@ def waits_for_nothing(callee: str, file: SourceFile) -> bool:
     name = callee.removeprefix("this.").removeprefix("self.")
     if "." in name:
         return False
-    meant = [each for each in file.functions if each.name.rpartition(".")[2] == name]
+    meant = [each for each in file.functions if each.short_name == name]
     if len(meant) != 1 or not meant[0].flags & FunctionFlag.ASYNC:
         return False
     text = file.source[meant[0].node.start_byte : meant[0].node.end_byte]

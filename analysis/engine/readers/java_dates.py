@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.lookups import text_before_in_outermost
-from analysis.engine.readers.reading import followed, function_text, text_after
+from analysis.engine.readers.reading import WORD_END, followed, function_text, text_after
 from analysis.engine.readers.transactions import in_transaction
 
 _TIME = r"\w*(?:At|On|Date|Time|Created|Updated|Modified|Until|Since|Expir\w+)"
@@ -23,7 +23,6 @@ _GIVEN_TO = re.compile(rb"(\w+)\s*=\s*\Z")
 _LOCAL = re.compile(rb"\b(?:SimpleDateFormat|DateFormat|var)\s+\w+\s*=\s*\Z")
 _WRITES_AND_READS = re.compile(r"\.format\([\s\S]*(?:\.parse|Timestamp\.valueOf)\(")
 _GIVES_INSTANT = re.compile(r"\.(?:getTimeInMillis|getTime|toInstant|before|after|compareTo)\(")
-_WORD_END = re.compile(r"\b")
 # A row that is given to a repository, or that stores itself.
 _TO_A_STORE = re.compile(
     r"\.(?:save|persist|insert|merge|update|store|upsert)\w*\(\s*(\w+)\s*[,)]|\b(\w+)\.persist(?:AndFlush)?\(\s*\)"
@@ -46,7 +45,7 @@ def stored_as(made: Node, file: SourceFile) -> tuple[str, bool]:
     variable = _VARIABLE.search(before)
     if variable is None:
         return _kept_as(before, is_saved, made, file)
-    for use in followed(variable[1], after, _WORD_END, "_."):
+    for use in followed(variable[1], after, WORD_END, "_."):
         kept = _kept_as(
             after[max(0, use.start() - len(variable[1]) - NEAR) : use.start() - len(variable[1])],
             is_saved,

@@ -5,14 +5,14 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import text_before, within
+from analysis.engine.readers.reading import CALLS, text_before, within
 
 # The list in `strings.Join(where, " AND ")`, `" AND ".join(where)`, `where.join(" AND ")` and Java's `String.join`.
 _JOINED = re.compile(
     r"strings\.Join\((?P<go>\w+),|[\"'`]\.join\((?P<python>\w+)\)$|^(?P<script>\w+)\.join\("
     r"|^String\.join\([^,]+,\s*(?P<java>\w+)\)$"
 )
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
 # What may stand beside literals without putting anything foreign in: placeholders and their numbers.
 _NUMBERED = re.compile(
     r"(?i)\w*placeholders?\w*(?=\()|\b(fmt\.Sprintf|strconv\.Itoa|len|str|String)(?=\()|(?<=\()\w*(args|params|values)\b"
@@ -25,7 +25,6 @@ _PLACEHOLDER = re.compile(rb"(?:\$|[\s(,=\"'][:@]|%\()\w*\Z")  # what stands bef
 _WRITTEN_FOR_EACH = re.compile(r"\.join\(\s*[\[(]?\s*(?:\"[^\"%]*\"|'[^'%]*')\s+for\b")
 _COMPREHENSIONS = frozenset({"generator_expression", "list_comprehension"})
 _NEAR = 40  # bytes
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -40,7 +39,7 @@ def is_fixed_list(part: Node, file: SourceFile) -> bool:
     if not name:
         return False
     pieces = _put_into(name, _NUMBERS_ONLY.sub("", text_before(part, file)))
-    return bool(pieces) and not any(_NAME.search(_NUMBERED.sub("", _QUOTED.sub("", piece))) for piece in pieces)
+    return bool(pieces) and not any(_NAME.search(_NUMBERED.sub("", QUOTED.sub("", piece))) for piece in pieces)
 
 
 def joined_name(text: str) -> str:
@@ -68,7 +67,7 @@ def pushed_into(name: str, part: Node, file: SourceFile) -> list[Node]:
     calls = (
         each
         for each in (within(function) if function is not None else ())
-        if each.type in _CALLS and each.end_byte <= part.start_byte
+        if each.type in CALLS and each.end_byte <= part.start_byte
     )
     found: list[Node] = []
     for call in calls:
@@ -102,7 +101,7 @@ def _until_closed(text: str, start: int) -> str:
     """The text up to the bracket that closes the one that is open at the start; quoted ones do not count."""
     open_brackets, position = 1, start
     while position < len(text) and open_brackets:
-        quoted = _QUOTED.match(text, position)
+        quoted = QUOTED.match(text, position)
         if quoted:
             position = quoted.end()
             continue

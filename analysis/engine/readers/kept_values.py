@@ -6,6 +6,20 @@ from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import KEY
 
 _DATES = rb"(?:(?:Last)?(?:Synced|Loaded|Fetched|Cached|Refreshed|Updated)At|(?:Cache)?(?:Expir\w+|Ttl|TTL|Timestamp))"
+_ASKED = (
+    # `if (!rates)`, `if (!rates[key])`, `if (rates[key]) return`
+    rb"\bif\s*\(?\s*(?:not\s+|!\s*)?NAME\b(?!\[|\.(?:length|size)(?:\(\))?\s*>)|\bif\s*\(\s*!\s*NAME\["
+    rb"|\bif\s*\(\s*NAME\[" + KEY + rb"\]\s*\)\s*\{?\s*return\b"
+    # `key in rates`, `rates.has(key)`, `rates ?? load()`
+    rb"|\bnot in NAME\b|\bin NAME\b|(?<![\w.])NAME\.(?:get|has|containsKey|setdefault)\("
+    rb"|(?<![\w.])NAME\s*(?:\?\?|\|\|)=?"
+    # `rates == null`, `rate, ok := rates[key]`, `null != rates`
+    rb"|(?<![\w.])NAME\s*(?:={2,3}|is)\s*(?:null|nil|None|undefined)|(?:, ok\s*:?=|ok\s*:=)\s*NAME\["
+    rb"|!=\s*NAME\b(?!\[)|(?<![\w.])NAME\s*!="
+    # `rates[key] ??= load()`, `rate = rates[key]`
+    rb"|(?<![\w.])NAME\[" + KEY + rb"\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*NAME\[(?![^\]\n]*:)"
+)
+_COUNTED = rb"(?<![\w.])NAME\[" + KEY + rb"\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
 
 
 def is_remembered(name: bytes, file: SourceFile) -> bool:
@@ -22,34 +36,7 @@ def is_dated(name: bytes, file: SourceFile) -> bool:
 def is_filled_once(name: str, text: bytes) -> bool:
     """Whether the function asks for the value before it sets it: made on first use, or a cache."""
     word = re.escape(name.encode())
-    asked = (
-        rb"\bif\s*\(?\s*(?:not\s+|!\s*)?"
-        + word
-        + rb"\b(?!\[|\.(?:length|size)(?:\(\))?\s*>)|\bif\s*\(\s*!\s*"
-        + word
-        + rb"\[|\bif\s*\(\s*"
-        + word
-        + rb"\["
-        + KEY
-        + rb"\]\s*\)\s*\{?\s*return\b|\bnot in "
-        + word
-        + rb"\b|\bin "
-        + word
-        + rb"\b"
-        rb"|(?<![\w.])" + word + rb"\.(?:get|has|containsKey|setdefault)\(|(?<![\w.])" + word + rb"\s*(?:\?\?|\|\|)=?"
-        rb"|(?<![\w.])"
-        + word
-        + rb"\s*(?:={2,3}|is)\s*(?:null|nil|None|undefined)|(?:, ok\s*:?=|ok\s*:=)\s*"
-        + word
-        + rb"\["
-        rb"|!=\s*" + word + rb"\b(?!\[)|(?<![\w.])" + word + rb"\s*!="
-        rb"|(?<![\w.])"
-        + word
-        + rb"\["
-        + KEY
-        + rb"\]\s*(?:\?\?=|={2,3}\s*(?:null|undefined))|=\s*"
-        + word
-        + rb"\[(?![^\]\n]*:)"
+    return (
+        re.search(_ASKED.replace(b"NAME", word), text) is not None
+        and re.search(_COUNTED.replace(b"NAME", word), text) is None
     )
-    counts = rb"(?<![\w.])" + word + rb"\[" + KEY + rb"\]\s*(?:[-+]=|\+\+|--|=(?!=)[^\n]*[-+]\s*\d)"
-    return re.search(asked, text) is not None and re.search(counts, text) is None

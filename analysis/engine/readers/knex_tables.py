@@ -8,7 +8,16 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.locking_sql import DIFFERS, VOLATILE
+from analysis.engine.readers.locking_sql import (
+    ADDED_NOT_NULL,
+    CHECKED_AT_ONCE,
+    DIFFERS,
+    MADE_NOT_NULL,
+    MADE_UNIQUE,
+    RENAMED,
+    RETYPED,
+    VOLATILE,
+)
 from analysis.engine.readers.reading import within
 
 ALTERS = frozenset({"alterTable", "table"})
@@ -19,11 +28,11 @@ _QUOTED = re.compile(r"[\"'`](\w+)[\"'`]")
 _DRAWN = re.compile(rf"\.defaultTo\([^;]*?{VOLATILE}", re.IGNORECASE)
 _OF_THE_TABLE = {
     "index": "an index is built without `CONCURRENTLY`: writes wait until it is done",
-    "unique": "a unique constraint builds its index under the lock",
-    "foreign": "a constraint is added and checked at once: all rows are read under the lock",
-    "check": "a constraint is added and checked at once: all rows are read under the lock",
-    "renameColumn": "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
-    "dropNullable": "`SET NOT NULL` reads all rows under the lock",
+    "unique": MADE_UNIQUE,
+    "foreign": CHECKED_AT_ONCE,
+    "check": CHECKED_AT_ONCE,
+    "renameColumn": RENAMED,
+    "dropNullable": MADE_NOT_NULL,
 }
 _DROPS = frozenset({"dropColumn", "dropColumns"})
 _NO_COLUMN = re.compile(r"^(?:drop|set|comment$|primary$|inherits$|increments$|bigIncrements$|timestamps$)")
@@ -80,9 +89,9 @@ def _of_column(kind: str, steps: frozenset[str], text: str) -> str:
     if _NO_COLUMN.search(kind):
         return ""
     if "alter" in steps:
-        return "the type of a column is changed: the whole table may be rewritten"
+        return RETYPED
     if _DRAWN.search(text):
         return DIFFERS
     if "notNullable" in steps and "defaultTo" not in steps:
-        return "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
+        return ADDED_NOT_NULL
     return "the new column builds its index under the lock" if steps & {"index", "unique"} else ""

@@ -31,7 +31,7 @@ def may_fill_a_table(call: str, place: Place) -> bool:
     task, _, verb = call.rpartition(".")
     if verb not in ("delay", "apply_async"):
         return False
-    tasks = place.codebase.calls.resolve(place.path, place.function, task)
+    tasks = place.meant_by(task)
     decorators = [
         name for each in tasks for name in place.codebase.files[each.path].functions[each.position].decorators
     ]

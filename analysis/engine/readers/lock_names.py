@@ -5,13 +5,14 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import function_name, function_text
+from analysis.engine.readers.reading import declarations, function_name, function_text
 
 KEEPS_FILES = re.compile(r"(?i)file|disk|storage|store|persist|dir(?:lock|ectory)|\bwal|journal|log")
 _GENERAL = re.compile(r"(?i)(lock|mutex|\bmu|mtx|guard|monitor|^this)$")
 _PLAIN = re.compile(r"(?i)(?:^|\.)_?(?:lock|r?mutex|mu|mtx|rw_?lock|read_?lock|guard|monitor)(?:\.RLock\(\))?$")
 _OF_A_PAIR = re.compile(r"\.(?:read|write)Lock\(\)$")
 _DECLARES_LOCK = re.compile(rb"\b(\w*(?:[lL]ock|[mM]u|[mM]utex))\b\s*(?:=|:|sync\.(?:RW)?Mutex\b)")
+_LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _PART_OF_LOCKS = re.compile(r"(?i)r?w?_?(?:lock|mutex|mu|mtx|guard|monitor)$")
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 
@@ -24,6 +25,11 @@ def is_general(lock: str) -> bool:
 def says_nothing(lock: str) -> bool:
     """Whether the name says no more than that it is a lock."""
     return _PLAIN.search(name_of(lock)) is not None
+
+
+def is_lock_in_java(name: str, file: SourceFile) -> bool:
+    """Whether the file may declare the name as a lock or a semaphore."""
+    return any(map(_LOCK_TYPE.search, declarations(name, file)))
 
 
 def name_of(lock: str) -> str:

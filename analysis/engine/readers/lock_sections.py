@@ -7,9 +7,8 @@ from tree_sitter import Node
 
 from analysis.engine.extract.scopes import FunctionDraft
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import function_name, within
+from analysis.engine.readers.reading import CALLS, function_name, within
 
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _SYNCHRONIZED = re.compile(rb"\bsynchronized\b")
 _BLOCKS = frozenset({"synchronized_statement", "with_statement"})
 _MADE = (
@@ -101,11 +100,11 @@ def _is_slow(
     """Whether a function calls something slow between two bytes, itself or by another function of the file."""
     start, end = held or (function.node.start_byte, function.node.end_byte)
     for call in within(function.node):
-        if call.type in _CALLS and start <= call.start_byte < end:
+        if call.type in CALLS and start <= call.start_byte < end:
             if leaves(call, file):
                 return True
             called = file.callee(call).rpartition(".")[2]
-            inner = [each for each in file.functions[1:] if depth and each.name.rpartition(".")[2] == called]
+            inner = [each for each in file.functions[1:] if depth and each.short_name == called]
             if any(_is_slow(each, file, leaves, depth - 1) for each in inner):
                 return True
     return False

@@ -1,11 +1,8 @@
 """Functions that a decorator of the project runs while it holds a lock."""
 
 import re
-from collections.abc import Iterator
 
-from analysis.engine.calls import Callee
-from analysis.engine.codebase import Codebase, Place
-from analysis.engine.facts import Function
+from analysis.engine.codebase import Place
 
 _LOCKS = re.compile(r"for_update|(?:^|\.)(?:acquire|lock)$")
 
@@ -16,17 +13,7 @@ def runs_locked(place: Place) -> bool:
     return any(
         _LOCKS.search(call)
         for name in decorators
-        for callee in place.codebase.calls.resolve(place.path, place.function, name)
-        for function in _within(callee, place.codebase)
-        for call in function.calls
+        for callee in place.meant_by(name)
+        for within in place.codebase.place(*callee).with_nested()
+        for call in within.function.calls
     )
-
-
-def _within(callee: Callee, codebase: Codebase) -> Iterator[Function]:
-    """A function and those that are made in it."""
-    functions = codebase.files[callee.path].functions
-    inside = {callee.position}
-    for position in range(callee.position, len(functions)):
-        if position in inside or functions[position].parent in inside:
-            inside.add(position)
-            yield functions[position]

@@ -8,6 +8,13 @@ _NAME = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:ONLY\s+)?[\"`\[]?(?:\w+[\"`\]]?\.[\"`
 _CREATED = re.compile(rf"\bCREATE\s+(?:UNLOGGED\s+|TEMP\w*\s+)?(?:TABLE|MATERIALIZED\s+VIEW)\s+{_NAME}", re.IGNORECASE)
 _STATEMENT = re.compile(r"[^;]+")
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+# In these words the other ways to change a table are told as well.
+RENAMED = "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
+CHECKED_AT_ONCE = "a constraint is added and checked at once: all rows are read under the lock"
+RETYPED = "the type of a column is changed: the whole table may be rewritten"
+ADDED_NOT_NULL = "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
+MADE_NOT_NULL = "`SET NOT NULL` reads all rows under the lock"
+MADE_UNIQUE = "a unique constraint builds its index under the lock"
 DIFFERS = "a column is added with a default that differs for each row: the whole table is rewritten"
 VOLATILE = r"(?:random|gen_random_uuid|uuid_generate_v\d\w*|clock_timestamp|nextval|uuid)\s*\("
 _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -19,7 +26,7 @@ _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}\s+ADD\s+(?:COLUMN\s+)?(?!CONSTRAINT)(?![^;]*\bDEFAULT\b)[^;,]*\bNOT\s+NULL",
-            "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them",
+            ADDED_NOT_NULL,
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:COLUMN\s+)?[^;,]*\bDEFAULT\s+{VOLATILE}",
@@ -27,25 +34,25 @@ _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bALTER\s+(?:COLUMN\s+)?\S+\s+(?:SET\s+DATA\s+)?TYPE\b",
-            "the type of a column is changed: the whole table may be rewritten",
+            RETYPED,
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\b(?:MODIFY|CHANGE)\s+(?:COLUMN\s+)?",
-            "the type of a column is changed: the whole table may be rewritten",
+            RETYPED,
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:FOREIGN\s+KEY"
             rf"|CHECK)\b(?![^;]*NOT\s+VALID)",
-            "a constraint is added and checked at once: all rows are read under the lock",
+            CHECKED_AT_ONCE,
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:CONSTRAINT\s+\S+\s+)?UNIQUE\b(?!\s+USING)",
-            "a unique constraint builds its index under the lock",
+            MADE_UNIQUE,
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bRENAME\s+(?:COLUMN\s+)?(?!TO\b|CONSTRAINT\b|INDEX\b"
             rf"|KEY\b)\S+\s+TO\b",
-            "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
+            RENAMED,
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bADD\s+(?:UNIQUE\s+)?(?:INDEX|KEY)\b(?![^;]*ALGORITHM\s*=\s*INPLACE)",
@@ -53,7 +60,7 @@ _SQL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             rf"\A\s*ALTER\s+TABLE\s+{_NAME}[^;]*?\bSET\s+NOT\s+NULL",
-            "`SET NOT NULL` reads all rows under the lock",
+            MADE_NOT_NULL,
         ),
         (
             rf"\A\s*UPDATE\s+{_NAME}\s+SET\b(?![^;]*\bLIMIT\b)(?![^;]*\bctid\b)",

@@ -38,7 +38,7 @@ def held_at(start: int, file: SourceFile) -> bool:
     releasing it. Read locks are none."""
     scope: Scope | None = file.scope_at(start, start + 1)
     function = scope.function if scope is not None else file.functions[0]
-    if _SAID.search(function.name.rpartition(".")[2]) or any("synchronized" in each for each in function.decorators):
+    if _SAID.search(function.short_name) or any("synchronized" in each for each in function.decorators):
         return True
     while scope is not None and scope.parent is not None:
         if scope.kind == "with" and (_BLOCK.match(file.source, scope.start) or _is_made_as_lock(scope.start, file)):

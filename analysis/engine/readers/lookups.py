@@ -6,7 +6,15 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import LONGEST_TEXT, followed, text_after, text_before
+from analysis.engine.readers.reading import (
+    LONGEST_TEXT,
+    WORD_END,
+    first_argument,
+    followed,
+    line_around,
+    text_after,
+    text_before,
+)
 
 ALWAYS_A_ROW = re.compile(
     r"(?i)\b(?:count|max|min|sum|avg|exists|coalesce|nextval|version|now|last_insert_\w+)\s*\(|returning|\bshow\s|to_regclass|pragma|information_schema|sqlite_master|select\s+\d|@@"
@@ -16,7 +24,6 @@ _ONE_ROW = re.compile(  # by what the outermost query gives
 )
 _MORE_OR_NONE = re.compile(r"(?i)\b(?:group\s+by|having|over\s*\(|union|limit\s+0)")
 FAILS = re.compile(r"except\s*(:|.*\b(AttributeError|TypeError|IndexError|Exception|BaseException)\b)|catch")
-WORD_END = re.compile(r"\b")
 OWN_KEY = re.compile(r"(?:[\w{}\s:=]*[:=]\s*)?(?:this|self)\.(?:id|_id|pk|uuid)(?:\s*\})?")  # of what is there
 _ASKED = re.compile(r"\b(?:(?:if|and|or|not|assert|is|typeof)\s+|(?:isinstance|issubclass|hasattr)\(\s*)\Z")
 _NAMES_A_VALUE = re.compile(r"\s*:(?!:)|=(?!=)")
@@ -28,6 +35,7 @@ _CHOOSES = re.compile(r"(?!\.)[^\n:]*(?:\n\s*)?else\b")
 _ASKS = re.compile(r"\s*(?:&&|\?|is\b|and\b)")
 _TEXTS_OF_ANY_KIND = ("a", "0", "-", "_", ".", "(", "A b")
 NEAR = 400  # bytes before a look-up in which its check stands
+ASKED = {"asked": "1"}  # of what callers brought
 
 
 class Missing(NamedTuple):
@@ -69,7 +77,7 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
 
 def is_asked_by_key(call: Node, file: SourceFile) -> bool:
     """Whether a key is what callers gave, as they gave it, and no check of it stands before: `check_room(key)`."""
-    key = next((file.text(each) for each in file.arguments(call)[0]), "")
+    key = first_argument(call, file)
     if not key.isidentifier() or not is_asked_for(key, call, file):
         return False
     return re.search(rf"(?:^|[;{{}}])\s*[\w.]+\({key}\)\s*;?\s*$", text_before(call, file), re.MULTILINE) is None
@@ -80,7 +88,7 @@ def is_asked_for(text: str, call: Node, file: SourceFile) -> bool:
     method with a name, that is not private. What walks over a list, sorts it, or helps its own class, knows what is
     there."""
     function = file.functions[file.function_of(call)]
-    name = function.name.rpartition(".")[2]
+    name = function.short_name
     if (
         not name.isidentifier()
         or name.startswith(("_", "compare"))
@@ -91,14 +99,11 @@ def is_asked_for(text: str, call: Node, file: SourceFile) -> bool:
     return not given.isdisjoint(_HEADS.findall(text))
 
 
-ASKED = {"asked": "1"}
-
-
 def text_before_in_outermost(call: Node, file: SourceFile) -> str:
     """Text of the outermost function around a call up to there: what a step of a chain knows stands in the steps
     before."""
     function = file.functions[file.function_of(call)]
-    while function.parent > 0 or (function.parent == 0 and not function.name.rpartition(".")[2].isidentifier()):
+    while function.parent > 0 or (function.parent == 0 and not function.short_name.isidentifier()):
         function = file.functions[function.parent]
     start = function.node.start_byte if function.index else 0
     return file.source[max(start, call.start_byte - LONGEST_TEXT) : call.start_byte].decode("utf-8", "replace")
@@ -128,7 +133,7 @@ def used_unchecked(name: str, call: Node, file: SourceFile) -> Use | None:
     used = re.match(r"(\.rows)?\[[^\]\n]{1,20}\](\.[\w$]+)?|\.[\w$]+", after[found.end() :])
     if _is_chosen_by(name, after[found.end() : found.end() + NEAR]):
         return None
-    line = after[after.rfind("\n", 0, found.start()) + 1 : after.find("\n", found.end()) % (len(after) + 1)]
+    line = line_around(found)
     if used is None or _is_asked_for(name, line) or re.match(r"\.length\b", used[0]):
         return None
     start = call.end_byte + len(after[: found.start() - len(name)].encode())

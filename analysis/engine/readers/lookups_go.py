@@ -8,12 +8,11 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.go_rows import FILLS, LONGEST_CALL
 from analysis.engine.readers.lookups import ASKED, Missing
-from analysis.engine.readers.reading import followed, short, text_before
+from analysis.engine.readers.reading import WORD_END, followed, short, text_before
 
 _TWO_RESULTS = re.compile(rb"\w+\s*,\s*\w+\s*:?=\s*\Z")
 _IS_OF_CONTEXT = re.compile(r"^(?:c|ctx|gc|ec)\.(?:Must)?Get\(")  # of gin, of echo
 _FIRST = re.compile(rb"(\w+)\[0\]")
-_GIVEN_LAST = re.compile(r"\b")
 # A list that a store has given: `rows, err := s.parcels.Many(ctx, ids)`, `found := repo.ListBy(name)`.
 _ASKED_OF_STORE = re.compile(
     r"\s*,\s*err\s*:?=\s*(?:\w+\.)*(?i:\w*(?:repo|store|dao|queries|db|storage)\w*|q)\.\w+\([^\n;]*\)"
@@ -70,7 +69,7 @@ def look_at_first(element: Node, file: SourceFile) -> Iterator[Missing]:
     if not name or not (is_used or _GIVES.search(file.source, max(0, element.start_byte - 20), element.start_byte)):
         return
     before = text_before(element, file)
-    filled = list(followed(f"&{name}", before, _GIVEN_LAST, ""))[-1:]
+    filled = list(followed(f"&{name}", before, WORD_END, ""))[-1:]
     if not filled or not FILLS.search(before, max(0, filled[0].start() - LONGEST_CALL), filled[0].start()):
         filled = list(followed(name, before, _ASKED_OF_STORE, "_."))[-1:]
     if not filled:

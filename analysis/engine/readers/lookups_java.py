@@ -12,7 +12,6 @@ from analysis.engine.readers.lookups import (
     ASKED,
     FAILS,
     NEAR,
-    WORD_END,
     Missing,
     is_asked_by_key,
     is_asked_for,
@@ -21,6 +20,7 @@ from analysis.engine.readers.lookups import (
 )
 from analysis.engine.readers.reading import (
     LONGEST_TYPE,
+    WORD_END,
     declarations,
     followed,
     function_text,
@@ -126,7 +126,7 @@ def look_at_get(call: Node, file: SourceFile) -> Iterator[Missing]:
         return
     before = text_before(call, file)
     if variable is not None:
-        yield from _look_at_variable(variable[1], before, call, file)
+        yield from _look_at_variable(variable[1], before, call)
         return
     if _FUTURE.search(function_text(call, file)):
         return
@@ -233,7 +233,7 @@ def _look_at_matcher(call: Node, file: SourceFile) -> Iterator[Missing]:
         yield Missing(call, f"`{name}` may find nothing, and `group` of that throws", confidence="medium")
 
 
-def _look_at_variable(name: str, before: str, call: Node, file: SourceFile) -> Iterator[Missing]:
+def _look_at_variable(name: str, before: str, call: Node) -> Iterator[Missing]:
     if "Optional" not in before and "var " not in before:
         return
     ends = [

@@ -23,8 +23,8 @@ from analysis.engine.readers.lookups import (
     used_unchecked,
 )
 from analysis.engine.readers.reading import (
-    DEFINITIONS,
     assigned_values,
+    conditions_around,
     followed,
     is_imported,
     origin_of,
@@ -205,7 +205,7 @@ def _row_look_up(callee: str, positional: list[Node], call: Node, file: SourceFi
         return ""
     if callee.endswith("execute().first") and _always_answers(call, file):
         return ""
-    receiver = file.source[call.start_byte : call.end_byte].decode("utf-8", "replace").rpartition(".")[0]
+    receiver = file.text(call).rpartition(".")[0]
     checks = (f"len({receiver})", f"{receiver}.exists()", f"{receiver}.count()")
     if any(map(before[-NEAR:].__contains__, checks)):
         return ""
@@ -273,16 +273,13 @@ def _is_matched_by_test(call: Node, file: SourceFile) -> bool:
     if file.callee(call) not in _MATCHERS or len(given) != 2:
         return False
     subject = file.text(given[1])
-    above = call.parent
-    while above is not None and above.type not in DEFINITIONS:
-        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
-        if condition is not None and condition.end_byte < call.start_byte:
+    for condition in conditions_around(call, file):
+        if condition.end_byte < call.start_byte:
             tested = [each[1] for each in _TESTED.finditer(file.text(condition))]
             return subject in tested or any(
                 re.search(rf"\b{re.escape(subject)}\s*=\s*{re.escape(each)}\[", text_before(call, file))
                 for each in tested
             )
-        above = above.parent
     return False
 
 

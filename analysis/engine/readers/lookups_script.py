@@ -22,7 +22,7 @@ from analysis.engine.readers.lookups import (
     text_before_in_outermost,
     used_unchecked,
 )
-from analysis.engine.readers.reading import followed, short, text_before
+from analysis.engine.readers.reading import first_argument, followed, short, text_before
 
 FOUND_ONE = frozenset({"findOne", "findOneBy", "findFirst", "findUnique", "findById", "findByPk", "first"})
 ROWS_OF_SCRIPT = frozenset({"query", "findMany", "findAll", "execute", "raw", "$queryRaw", "$queryRawUnsafe"})
@@ -80,7 +80,7 @@ def look_at_find(call: Node, file: SourceFile) -> Iterator[Missing]:
 
 def _is_asked(given: Node, call: Node, file: SourceFile) -> bool:
     """Whether callers say what is looked for; a page gives its own handlers what it shows."""
-    name = file.functions[file.function_of(call)].name.rpartition(".")[2]
+    name = file.functions[file.function_of(call)].short_name
     is_of_page = file.language == "tsx" and _HANDLES.match(name) is not None
     return not is_of_page and is_asked_for(file.text(given), call, file)
 
@@ -122,7 +122,7 @@ def look_at_found(call: Node, file: SourceFile) -> Iterator[Missing]:
 
 def _query_of(call: Node, file: SourceFile) -> str:
     """The text of a query where it is given, or where the variable that is given got it."""
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    given = first_argument(call, file)
     if not given.isidentifier():
         return given
     before = text_before(call, file)

@@ -9,7 +9,7 @@ from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.readers.reading import assigned_values
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import ROOTS, Watch
 
 MOST_READS = 40  # attributes of one loop that are noted
 _KEYS = re.compile(r"^(?:pk|id|objects|_meta|\w+_id|__\w+)$")
@@ -79,8 +79,7 @@ def watches(rule: str) -> tuple[Watch, ...]:
             if data is not None:
                 yield file.mark(rule, loop.node, "", data=data)
 
-    roots = (("module", ALL[:1]), ("program", ALL[1:5]), ("source_file", ALL[5:]))
-    return tuple(Watch(root, look, languages) for root, languages in roots)
+    return tuple(Watch(root, look, languages) for languages, root in ROOTS)
 
 
 def _noted(loop: LoopDraft, asking: set[int], file: SourceFile) -> dict[str, str] | None:
@@ -139,7 +138,7 @@ def _reads(loop: LoopDraft, file: SourceFile) -> list[str]:
     """Attributes that are read from a loop variable, each with its line and, of a manager, the step that follows."""
     node = loop.node
     function = file.functions[loop.function].node
-    text = file.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    text = file.text(node)
     whole = file.source[function.start_byte : function.end_byte]
     if b"prefetch_related_objects(" in whole or b"_prefetched_objects_cache" in whole:
         return []

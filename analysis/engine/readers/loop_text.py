@@ -85,7 +85,7 @@ def _asks_map(before: str, loop: LoopDraft, indent: int, file: SourceFile) -> bo
     Where a map answers with nothing for what it does not hold, a branch holds the query."""
     if file.language not in ("go", "java") and not (".get(" in before and is_in_block(_CONDITION, before, indent)):
         return False
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     for found in _ASKED_MAP.finditer(before):
         name = found[2] or found[3] or found[4]
         if next(followed(name, body, _FILLED, "_."), None) is not None:

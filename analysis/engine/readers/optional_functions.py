@@ -73,7 +73,7 @@ def may_give_none(callee: str, place: Place) -> bool:
     """Whether all that a callee may mean says that it may give None: the functions that the file sees, or else the
     methods of that name wherever they stand, since what an object holds is known by its name alone."""
     codebase = place.codebase
-    meant = codebase.calls.resolve(place.path, place.function, callee)
+    meant = place.meant_by(callee)
     receiver, _, name = callee.rpartition(".")
     known = [
         _gives_none(codebase.files[each.path], each.position)
@@ -96,6 +96,6 @@ def _methods(facts: FileFacts) -> dict[str, list[bool]]:
     found: dict[str, list[bool]] = {}
     for position, function in enumerate(facts.functions):
         if function.owner:
-            name = function.name.rpartition(".")[2]
+            name = function.short_name
             found.setdefault(name, []).append(_gives_none(facts, position))
     return found

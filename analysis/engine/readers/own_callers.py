@@ -6,12 +6,11 @@ from tree_sitter import Node
 
 from analysis.engine.extract.scopes import FunctionDraft
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.readers.built_text import HOLES, LISTS
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT
 
 _PRIVATE = re.compile(rb"\bprivate\b|#\w+\s*\(")
 _LITERALS = frozenset({"string", "string_literal", "number", "integer", "decimal_integer_literal"})
-_HOLES = frozenset({"interpolation", "template_substitution"})
-_LISTS = frozenset({"array", "list", "tuple"})
 _NAMES = frozenset({"identifier"})
 _CONSTANT = re.compile(r"(?:\w+\.)*_?[A-Z][A-Z0-9_]+")
 _EXPORTS = rb"\bexport\s*(?:default\s+NAME\b|\{[^}]*\bNAME\b)|\bexports\b[^\n]*\bNAME\b"
@@ -29,7 +28,7 @@ def gets_only_written_lists(name: str, node: Node, file: SourceFile, levels: int
     """Whether the function around the node is only ever given lists that the source writes out."""
     given = handed_by_callers(name, node, file) if levels else []
     return bool(given) and all(
-        (each.type in _LISTS and each.named_child_count <= _FEW)
+        (each.type in LISTS and each.named_child_count <= _FEW)
         or _CONSTANT.fullmatch(file.text(each)) is not None
         or (each.type in _NAMES and gets_only_written_lists(file.text(each), each, file, levels - 1))
         for each in given
@@ -47,7 +46,7 @@ def handed_by_callers(name: str, node: Node, file: SourceFile) -> list[Node]:
     if name not in listed:
         return []
     position = listed.index(name) - (listed[0] in ("self", "cls"))
-    called = function.name.rpartition(".")[2]
+    called = function.short_name
     given: list[Node] = []
     for call in file.calls:
         if file.callee(call).rpartition(".")[2] == called:
@@ -60,7 +59,7 @@ def handed_by_callers(name: str, node: Node, file: SourceFile) -> list[Node]:
 
 def _is_own(function: FunctionDraft, file: SourceFile) -> bool:
     """Whether no other file calls the function, as far as its header says."""
-    name, node = function.name.rpartition(".")[2], function.node
+    name, node = function.short_name, function.node
     if file.language in PYTHON:
         return name.startswith("_")
     body = node.child_by_field_name("body")
@@ -74,5 +73,5 @@ def _is_own(function: FunctionDraft, file: SourceFile) -> bool:
 
 
 def _is_literal(given: Node, file: SourceFile) -> bool:
-    is_text = given.type in _LITERALS and not any(each.type in _HOLES for each in given.named_children)
+    is_text = given.type in _LITERALS and not any(each.type in HOLES for each in given.named_children)
     return is_text or _CONSTANT.fullmatch(file.text(given)) is not None

@@ -5,7 +5,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import LONGEST_TEXT, followed
+from analysis.engine.readers.reading import LONGEST_TEXT, followed, parameter_list
 
 _HEAD = re.compile(rb"\w+")
 # What stands behind a name among parameters; in Go its type. A default of the same name is the library again.
@@ -30,7 +30,7 @@ def is_own_name(call: Node, file: SourceFile) -> bool:
 
 
 def _is_taken(name: bytes, function: Node, file: SourceFile) -> bool:
-    listed = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+    listed = parameter_list(function)
     if listed is None:
         return False
     text = file.source[listed.start_byte : listed.end_byte]

@@ -41,7 +41,7 @@ def unprotected(writes: list[Write], root: Node, file: SourceFile) -> tuple[Writ
         if finds_or_makes(first, root, file):
             continue  # whoever comes again finds the row and goes on
         for second in bare[position + 1 :]:
-            if not first.differs_from(second) or is_claim(second) or _settles(first, second, root, file):
+            if not first.differs_from(second) or is_claim(second) or _settles(first, second, file):
                 continue  # what is kept behind the work says that it was done
             place, other = node_at(first.start, root), node_at(second.start, root)
             if run_together(place, other) and not _is_found_again(place, other, file):
@@ -57,7 +57,7 @@ def _is_found_again(first: Node, second: Node, file: SourceFile) -> bool:
     return is_for_itself or excludes(first, second, file)
 
 
-def _settles(first: Write, second: Write, root: Node, file: SourceFile) -> bool:
+def _settles(first: Write, second: Write, file: SourceFile) -> bool:
     """Whether the function leaves by what the first write answered, so that the second one is made in its stead."""
     named = _ANSWER.match(file.source, first.start)
     if named is None:

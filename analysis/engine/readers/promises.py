@@ -7,10 +7,10 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from analysis.engine.codebase import Place
-from analysis.engine.extract.script import is_handled, keeps_errors
+from analysis.engine.extract.script_promises import is_handled, keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
-from analysis.engine.readers.reading import DEFINITIONS, awaited_call, within
+from analysis.engine.readers.reading import DEFINITIONS, awaited_call, parameter_list, within
 
 _HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "method_definition"})
@@ -104,7 +104,7 @@ def awaits_only_what_keeps_errors(mark: Mark, place: Place) -> bool:
     names = mark.data.get("awaits", "").split()
     codebase = place.codebase
     for name in names:
-        found = codebase.calls.resolve(place.path, place.function, name)
+        found = place.meant_by(name)
         flags = [codebase.files[each.path].functions[each.position].flags for each in found]
         if not flags or not all(each & FunctionFlag.KEEPS_ERRORS for each in flags):
             return False
@@ -145,7 +145,7 @@ def is_parameter_around(name: str, call: Node, file: SourceFile) -> bool:
     node = call.parent
     while node is not None:
         if node.type in _FUNCTIONS:
-            listed = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+            listed = parameter_list(node)
             if listed is not None and name in _WORDS.findall(file.text(listed)):
                 return True
         node = node.parent

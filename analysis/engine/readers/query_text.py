@@ -51,9 +51,10 @@ from analysis.engine.readers.query_moments import is_branched, is_remembered, ru
 from analysis.engine.readers.query_surroundings import Surroundings
 from analysis.engine.readers.row_text import marked
 from analysis.engine.readers.row_variables import is_only_compared, is_returned, uses_of
-from analysis.engine.readers.row_work import kept_by, taken_by
+from analysis.engine.readers.row_work import kept_by
+from analysis.engine.readers.taken_rows import taken_by
 from analysis.engine.readers.whole_tables import names_whole_table
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import ROOTS, Watch
 
 Notes = Iterator[tuple[str, str]]
 
@@ -84,10 +85,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
             yield Mark(ANNOTATION, query.line, query.function, "", "", data=notes)
 
 
-WATCHES = tuple(
-    Watch(root, look, languages)
-    for root, languages in (("module", ("python",)), ("program", ALL[1:5]), ("source_file", ALL[5:]))
-)
+WATCHES = tuple(Watch(root, look, languages) for languages, root in ROOTS)
 
 
 def _notes(at: Surroundings) -> Notes:
@@ -185,7 +183,7 @@ def _is_asked(at: Surroundings) -> bool:
 def _of_rows(at: Surroundings) -> Notes:
     """What the function does with the rows that it reads."""
     query, language = at.query, at.file.language
-    rows = marked(query, at.lines, at.file)
+    rows = marked(at)
     taken = taken_by(rows, language) if query.function != 0 and rows else ""
     if taken:
         yield "taken", taken

@@ -4,7 +4,7 @@ Reading text costs less than asking the tree: rules call these for candidates on
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import AnyStr
 
 from tree_sitter import Node
@@ -34,11 +34,14 @@ _ORIGIN = re.compile(r"(?:\s*:\s*[\w.\[\] |]+)?\s*=\s*(?:await\s+|new\s+)?([\w.]
 _OPENED = re.compile(r"\bwith\s+([\w.]+)\([^\n]*\)\s+as\s+\Z")
 _MISSING = re.compile(r"\(?\s*(?:(?:!\s*|not )([\w.]+)|([\w.]+)(?: is None|\s*={2,3}\s*(?:null|nil|undefined)))\s*\)?")
 _GIVEN = re.compile(r"\s*:?=(?!=)")
+_OWN = rb"\b(?:const|let|var)\s+NAME\b|\bNAME\s*:=|^(?:(?!=>|\)\s*[{:])[^\n])*[(,]\s*NAME\s*[,):=]"
 _NAMED_AS_TEST = re.compile(
     r"(?:_test|_spec|[.-]test|[.-]spec)\.\w+$|(?:^|/)(?:load|stress|perf\w*)[-_]?tests?(?:ing)?/"
 )
-_CALLS = frozenset({"call", "call_expression"})
+CALLS = frozenset({"call", "call_expression", "method_invocation"})
+WORD_END = re.compile(r"\b")  # for `followed`, where a name has only to stand whole
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+_LISTS = frozenset({"array", "list", "tuple", "set"})
 
 
 def function_text(node: Node, file: SourceFile) -> str:
@@ -51,9 +54,13 @@ def function_text(node: Node, file: SourceFile) -> str:
 
 def text_before(node: Node, file: SourceFile) -> str:
     """Text of the innermost function (at the top level of the file) up to the node."""
+    return file.code[_start_before(node, file) : node.start_byte].decode("utf-8", "replace")
+
+
+def _start_before(node: Node, file: SourceFile) -> int:
+    """Where the innermost function begins, or what is read of it before the node."""
     function = file.enclosing_function(node)
-    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
-    return file.code[start : node.start_byte].decode("utf-8", "replace")
+    return max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
 
 
 def text_after(node: Node, file: SourceFile) -> str:
@@ -72,13 +79,28 @@ def node_at(start: int, root: Node) -> Node:
     return root.descendant_for_byte_range(start, start + 1) or root
 
 
+def ancestor(node: Node, kinds: Container[str]) -> Node | None:
+    """The innermost node of such a kind around a node."""
+    above = node.parent
+    while above is not None and above.type not in kinds:
+        above = above.parent
+    return above
+
+
+def conditions_around(node: Node, file: SourceFile) -> Iterator[Node]:
+    """The conditions of the `if` statements around a node in its function, the innermost first."""
+    above = file.parent_of(node)
+    while above is not None and above.type not in DEFINITIONS:
+        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
+        if condition is not None:
+            yield condition
+        above = file.parent_of(above)
+
+
 def round_of(node: Node, file: SourceFile) -> LoopDraft | None:
     """The loop that runs the node in each of its rounds, also as the body of a function given to `forEach` or `map`."""
-    index = file.loop_of(node)
-    if index is None:
-        return None
-    loop = file.loops[index]
-    if file.in_loop(node):
+    loop = file.loop_of(node)
+    if loop is None or file.in_loop(node):
         return loop
     function = file.enclosing_function(node) if loop.kind == "callback" else None
     return loop if function is not None and function.id == loop.node.id else None
@@ -87,12 +109,17 @@ def round_of(node: Node, file: SourceFile) -> LoopDraft | None:
 def awaited_call(awaited: Node, file: SourceFile) -> Node | None:
     """The call that an `await` waits for. In `await load<Row>(key)` the grammar takes the `await` for a part of it."""
     call = awaited.named_children[0] if awaited.named_child_count else None
-    if call is None or call.type in _CALLS or not file.source.startswith(b"<", awaited.end_byte):
-        return call if call is not None and call.type in _CALLS else None
+    if call is None or call.type in CALLS or not file.source.startswith(b"<", awaited.end_byte):
+        return call if call is not None and call.type in CALLS else None
     around = awaited.parent
-    while around is not None and around.start_byte == awaited.start_byte and around.type not in _CALLS:
+    while around is not None and around.start_byte == awaited.start_byte and around.type not in CALLS:
         around = around.parent
     return around if around is not None and around.start_byte == awaited.start_byte else None
+
+
+def is_awaited(call: Node) -> bool:
+    """Whether Python waits for what a call gives, right there."""
+    return call.parent is not None and call.parent.type == "await"
 
 
 def function_name(node: Node, file: SourceFile) -> str:
@@ -123,6 +150,11 @@ def full_callee(call: Node, file: SourceFile) -> str:
     return file.resolve(head.removesuffix("()")) + "()" + dot + rest if head.endswith("()") else callee
 
 
+def is_own_function(callee: str, file: SourceFile) -> bool:
+    """Whether the file itself defines a function of this plain name, so that no built-in one is meant."""
+    return "." not in callee and any(function.name == callee for function in file.functions)
+
+
 def is_imported(callee: str, file: SourceFile) -> bool:
     """Whether the head of a resolved name came from an import of the file, and is no local variable of that name."""
     head = callee.partition(".")[0]
@@ -131,16 +163,14 @@ def is_imported(callee: str, file: SourceFile) -> bool:
 
 def assigned_values(name: str, node: Node, file: SourceFile) -> list[Node]:
     """The expressions that the innermost function assigns to a name before the node, augmented assignments too."""
-    function = file.enclosing_function(node)
-    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
+    start = _start_before(node, file)
     found = followed(name.encode(), file.code, _ASSIGNED, b"_.$", start, node.start_byte)
     return [_expression_at(match.end(), file) for match in found]
 
 
 def given_together(name: str, node: Node, file: SourceFile) -> Iterator[Node]:
     """What the innermost function gives a name before the node together with others: `text, sep = "", ","`."""
-    function = file.enclosing_function(node)
-    start = max(function.start_byte if function is not None else 0, node.start_byte - LONGEST_TEXT)
+    start = _start_before(node, file)
     for match in followed(name.encode(), file.code, _AMONG_OTHERS, b"_.$", start, node.start_byte):
         names = _NAMES_BEFORE.search(file.code, max(start, match.start() - LONGEST_TYPE), match.start() - len(name))
         position = names[0].count(b",") if names is not None else 0
@@ -163,6 +193,22 @@ def given_values(name: str, file: SourceFile) -> list[Node]:
     return [_expression_at(match.end(), file) for match in followed(name.encode(), file.code, _ASSIGNED, b"_.$")]
 
 
+def known_values(name: str, node: Node, file: SourceFile) -> list[Node]:
+    """The expressions that the function gives a name before the node, or else the file anywhere."""
+    return assigned_values(name, node, file) or given_values(name, file)
+
+
+def first_argument(call: Node, file: SourceFile) -> str:
+    """The first positional argument as it is written; empty when there is none."""
+    return next((file.text(each) for each in file.arguments(call)[0]), "")
+
+
+def line_around(match: re.Match[str]) -> str:
+    """The line of its text that a match stands in, or the lines from its first to its last."""
+    text = match.string
+    return text[text.rfind("\n", 0, match.start()) + 1 : text.find("\n", match.end()) % (len(text) + 1)]
+
+
 def followed(
     name: AnyStr, text: AnyStr, behind: re.Pattern[AnyStr], no_start: AnyStr, start: int = 0, end: int | None = None
 ) -> Iterator[re.Match[AnyStr]]:
@@ -178,6 +224,11 @@ def followed(
         position = text.find(name, max(position + 1, match.end() if match is not None else 0), last)
 
 
+def parameter_list(function: Node) -> Node | None:
+    """The parameters of a function; of an arrow function without brackets the only one."""
+    return function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+
+
 def is_parameter(name: Node, call: Node, file: SourceFile) -> bool:
     """Whether a name is one of the parameters of the innermost function around the call."""
     function = file.enclosing_function(call)
@@ -189,17 +240,7 @@ def is_parameter(name: Node, call: Node, file: SourceFile) -> bool:
 
 def has_own(name: str, text: bytes) -> bool:
     """Whether the text of a function declares a variable or parameter of this name."""
-    word = re.escape(name.encode())
-    own = (
-        rb"\b(?:const|let|var)\s+"
-        + word
-        + rb"\b|\b"
-        + word
-        + rb"\s*:=|^(?:(?!=>|\)\s*[{:])[^\n])*[(,]\s*"
-        + word
-        + rb"\s*[,):=]"
-    )
-    return re.search(own, text) is not None
+    return re.search(_OWN.replace(b"NAME", re.escape(name.encode())), text) is not None
 
 
 def declarations(name: str, file: SourceFile) -> Iterator[bytes]:
@@ -231,9 +272,6 @@ def is_short_list(text: str, node: Node, file: SourceFile, most: int = 20) -> bo
         return False
     values = assigned_values(text, node, file)
     return bool(values) and all(value.type in _LISTS and value.named_child_count <= most for value in values)
-
-
-_LISTS = frozenset({"array", "list", "tuple", "set"})
 
 
 def within(node: Node, stop: frozenset[str] = DEFINITIONS) -> Iterator[Node]:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.attempts import CALLS, DAEMON, LIMITED, OPTIMISTIC, TIMEOUT_OF_A_CALL, WAITS, goes_out
+from analysis.engine.readers.attempts import DAEMON, LIMITED, OPTIMISTIC, TIMEOUT_OF_A_CALL, WAITS, goes_out
 from analysis.engine.readers.handlers import guarded_text
-from analysis.engine.readers.reading import followed, function_name, text_before, within
+from analysis.engine.readers.reading import CALLS, followed, function_name, text_before, within
 
 _RAISES_LATE = re.compile(r"\b(?:raise|throw)\b[^\n]*[tT]ime_?[oO]ut")
 _SWITCHES = re.compile(r"\b[\w.]+\s*=\s*(?:true|false|True|False)\b")  # what is asked for then is something else
@@ -52,9 +52,9 @@ def again_in_handler(handler: Node, file: SourceFile) -> Iterator[Again]:
     if OPTIMISTIC.search(file.text(handler)):
         return
     called = {} if goes_out(guarded_text(handler, file), file) else _called_in_try(handler, short_name, file)
-    calls = (each for each in within(handler) if each.type in CALLS)
-    call = next((each for each in calls if file.callee(each).rpartition(".")[2] == short_name), handler)
-    yield Again(call, f"`{name}` calls itself again when it fails, without a limit", called)
+    yield Again(
+        _call_of(short_name, handler, file), f"`{name}` calls itself again when it fails, without a limit", called
+    )
 
 
 def again_in_catch(call: Node, file: SourceFile) -> Iterator[Again]:
@@ -79,7 +79,8 @@ def again_in_go(statement: Node, file: SourceFile) -> Iterator[Again]:
     """`if err != nil { return load(key) }` in `load` itself, also for some failures only."""
     again = GO_AGAIN.match(file.source, statement.start_byte)
     name = function_name(statement, file)
-    if again is None or again[1].decode() != name.rpartition(".")[2]:
+    short_name = name.rpartition(".")[2]
+    if again is None or again[1].decode() != short_name:
         return
     body = again[0].decode("utf-8", "replace")
     if not _are_own(_arguments(again[2].decode("utf-8", "replace")), statement, file):
@@ -87,25 +88,33 @@ def again_in_go(statement: Node, file: SourceFile) -> Iterator[Again]:
     before = text_before(statement, file)
     if _NEXT_ATTEMPT.search(body) or OPTIMISTIC.search(body) or _ENDS_IN_GO.search(before):
         return
-    short_name, calls = name.rpartition(".")[2], [each for each in within(statement) if each.type in CALLS]
-    call = next((each for each in calls if file.callee(each).rpartition(".")[2] == short_name), statement)
     called = {} if goes_out(before, file) else _called_before(statement, short_name, file)
-    yield Again(call, f"`{name}` calls itself again when it fails, without a limit", called)
+    yield Again(
+        _call_of(short_name, statement, file), f"`{name}` calls itself again when it fails, without a limit", called
+    )
+
+
+def _call_of(short_name: str, node: Node, file: SourceFile) -> Node:
+    """The call of a function of this name in a node; for want of one the node."""
+    calls = (each for each in within(node) if each.type in CALLS)
+    return next((each for each in calls if file.callee(each).rpartition(".")[2] == short_name), node)
 
 
 def _called_before(statement: Node, own: str, file: SourceFile) -> dict[str, str]:
     """What the function calls up to a statement, for want of a name that tells of something remote."""
     function = file.enclosing_function(statement) or statement
-    names = (
-        file.callee(each) for each in within(function) if each.type in CALLS and each.end_byte <= statement.end_byte
-    )
-    return {"calls": " ".join(dict.fromkeys(each for each in names if " " not in each and not each.endswith(own)))}
+    return _others_in(function, own, statement.end_byte, file)
 
 
 def _called_in_try(handler: Node, own: str, file: SourceFile) -> dict[str, str]:
     """The same for what the `try` of a handler calls."""
     tried = handler.parent.child_by_field_name("body") if handler.parent is not None else None
-    names = (file.callee(each) for each in within(tried or handler) if each.type in CALLS)
+    return _others_in(tried or handler, own, handler.end_byte, file)
+
+
+def _others_in(node: Node, own: str, end: int, file: SourceFile) -> dict[str, str]:
+    """What is called in a node, up to this byte, but for the function itself."""
+    names = (file.callee(each) for each in within(node) if each.type in CALLS and each.end_byte <= end)
     return {"calls": " ".join(dict.fromkeys(each for each in names if " " not in each and not each.endswith(own)))}
 
 

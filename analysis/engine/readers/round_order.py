@@ -50,7 +50,7 @@ def needs_order(
         or _feeds_on(body, file.text(call), variables)
     ):
         return True
-    return any(ON_PURPOSE.search(comment_above(each, file)) for each in (loop.node, node))
+    return any(ON_PURPOSE.search(comments_near(each, file)) for each in (loop.node, node))
 
 
 def _sleeps(callee: str, given: str, file: SourceFile) -> bool:
@@ -91,7 +91,8 @@ def _ends_by_result(loop: LoopDraft, variables: tuple[str, ...], body: str) -> b
     return any(re.search(rf"(?m)^\s*{re.escape(name)}\s*=(?!=)", body) for name in asked)
 
 
-def comment_above(loop: Node, file: SourceFile) -> str:
+def comments_near(loop: Node, file: SourceFile) -> str:
+    """The comments on the few lines above a loop, also with other lines between."""
     before = file.source[max(0, loop.start_byte - 300) : loop.start_byte].decode("utf-8", "replace")
     return " ".join(line for line in before.split("\n")[-4:] if line.lstrip().startswith(("//", "#", "*", "/*")))
 

@@ -3,10 +3,21 @@
 import re
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from analysis.engine.extract.orm.steps import closing_bracket
+from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.reading import followed
 
 NAME = r"[A-Za-z_$][\w$]*"
+# A number of a row that is changed where it stands, with the row, its column, the sign and what is added.
+CHANGED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*([-+])=\s*([^\n;]+)".encode())
+ASSIGNED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=\s*\1!?\.\2!?\s*([-+])\s*([^\n;]+)".encode())
+STEPPED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})([-+])[-+]".encode())
+COPIED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
+ASSIGNS_ITSELF = re.compile(rf"({NAME}(?:!?\.{NAME})+)\s*=\s*\1!?\s*[-+]".encode())
+ADDED = re.compile(rf"{NAME}(?:!?\.{NAME})+\s*[-+]=".encode())
+CHANGED_IN_JAVA = re.compile(ADDED.pattern + b"|" + ASSIGNS_ITSELF.pattern)
 LEVELS = 3  # of local variables between a number and what is written
 _LOCAL = re.compile(r"(?<![\w.\"'`$])([A-Za-z_]\w*)\b(?!\s*[(.\[:\w])")
 _GIVEN = re.compile(r"\s*(?::[^=\n]+)?(?P<step>[-+:])?=(?!=)\s*(?P<value>[^;\n]+)")
@@ -19,6 +30,16 @@ _OPENS = re.compile(r"[(\[{]")
 _ALONE = re.compile(rf"\(*\s*(?P<variable>{NAME})\s*(?P<sign>[-+])(?![-+=])\s*[\w.(]")
 _LOADS_ONE = r"(?:scalar\w*|values_list|values|value|get|first|fetch\w*|find\w*|findUnique\w*|queryForObject)\("
 _IS_GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)\s*([^;]{0,400}?)(?:\n\s*\n|;|\n(?=\s*\w+\s*=)|\Z)")
+
+
+def change_at(statement: Node, file: SourceFile) -> re.Match[bytes] | None:
+    """How a statement adds to a number of a row or takes from it: `a.n -= 3`, `a.n = a.n - 3`, `a.n--`."""
+    start, end = statement.start_byte, statement.end_byte
+    return (
+        CHANGED.match(file.source, start, end)
+        or ASSIGNED.match(file.source, start, end)
+        or STEPPED.match(file.source, start, end)
+    )
 
 
 def change_of(expression: str, reads: str, before: str) -> re.Match[str] | None:

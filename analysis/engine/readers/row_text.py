@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Query
 from analysis.engine.readers.loop_text import indent_of
+from analysis.engine.readers.query_surroundings import Surroundings
 from analysis.engine.readers.reading import followed
 
 SOURCE = "§"  # stands for the rows in the text that is read
@@ -27,11 +26,12 @@ _ASKED = re.compile(r"\b(?:if|elif|while)\s+\Z")
 _ASKED_BEHIND = re.compile(r"\s*(?::|and\b|or\b)")
 
 
-def marked(query: Query, lines: list[str], file: SourceFile) -> str:
+def marked(at: Surroundings) -> str:
     """The text around the query, or after it where a variable holds the rows, with the sign in place of the rows. Where
     the variable is used again, for more than to ask how many there are, the sign stands more than once."""
+    query, file = at.query, at.file
     if query.variable:
-        text = _after(query, lines, file)
+        text = "\n".join(at.lines[ready_at(at, query.line) : at.last])[:LONGEST_READ]
         for start, end in reversed(list(uses(query.variable, text))):
             text = text[:start] + SOURCE + text[end:]
         return text
@@ -71,9 +71,10 @@ def uses(name: str, text: str) -> Iterator[tuple[int, int]]:
         yield (start - len("list("), end + 1) if is_list else (start, end)
 
 
-def ready_at(query: Query, lines: list[str], start: int) -> int:
-    """The position in `lines` from which the variable of a query holds all its rows: `start`, or for a cursor that is
+def ready_at(at: Surroundings, start: int) -> int:
+    """The position in the lines from which the variable of a query holds all its rows: `start`, or for a cursor that is
     read afterwards the line behind."""
+    query, lines = at.query, at.lines
     if query.orm != "sql":
         return start
     given = re.compile(
@@ -84,15 +85,9 @@ def ready_at(query: Query, lines: list[str], start: int) -> int:
         if found is not None and found[1]:
             rest = lines[position + 1 : position + LINES_OF_A_WALK]
             ends = (
-                at for at, each in enumerate(rest, position + 1) if each.strip() and indent_of(each) < indent_of(line)
+                end for end, each in enumerate(rest, position + 1) if each.strip() and indent_of(each) < indent_of(line)
             )
             return next(ends, position) + 1
         if found is not None and f"{query.variable}(" not in line and "(" in line and "make(" not in line:
             return position + 1
     return start
-
-
-def _after(query: Query, lines: list[str], file: SourceFile) -> str:
-    node = file.functions[query.function].node
-    last = file.lines.of(max(node.start_byte, node.end_byte - 1))
-    return "\n".join(lines[ready_at(query, lines, query.line) : last])[:LONGEST_READ]

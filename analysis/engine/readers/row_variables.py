@@ -62,7 +62,7 @@ def uses_of(at: Surroundings) -> Counter[str]:
     uses: Counter[str] = Counter()
     if not at.query.variable:
         return uses
-    start = ready_at(at.query, at.lines, at.query.line + at.chain.count("\n"))
+    start = ready_at(at, at.query.line + at.chain.count("\n"))
     after = "\n".join(at.lines[start : at.last])[:LONGEST_FUNCTION]
     for position, kind in _mentions(at.query.variable, after):
         if kind == "again":

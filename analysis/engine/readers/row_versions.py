@@ -1,11 +1,13 @@
 """Models whose rows carry a version, by which a write sees that another was first."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.codebase import Codebase
 from analysis.engine.extract.source import SourceFile
+from analysis.engine.facts import Model
 from analysis.engine.readers.reading import node_at
 from analysis.engine.readers.sequelize_options import models_with
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT
@@ -31,6 +33,9 @@ NEEDS = {
     GO: (b"optimisticlock.",),
 }
 
+_VERSIONS = frozenset({"version", "lock_version", "row_version"})
+_TOLD_OF_VERSIONS = frozenset({"sqlalchemy", "jpa", "typeorm", "sequelize"})  # else a column is like any other
+
 
 def versioned(root: Node, file: SourceFile) -> Iterator[tuple[Node, str]]:
     """Where a file says that the rows of a model have a version, and the name of the model."""
@@ -47,3 +52,13 @@ def versioned(root: Node, file: SourceFile) -> Iterator[tuple[Node, str]]:
             made = rb"\bmodel(?:<[^()]*>)?\(\s*[\"'`](\w+)[\"'`]\s*,\s*" + match["schema"] + rb"\b"
             for model in re.findall(made, file.source):
                 yield node_at(match.start(), root), model.decode()
+
+
+def is_versioned(model: Model, told: Iterable[str], codebase: Codebase) -> bool:
+    """Whether the table has a column for versions, of its own or of a base, that the ORM is told to compare. `told` are
+    the models of which a file says so."""
+    lineage = [*codebase.schemas.lineage(model)]
+    is_by_name = model.orm not in _TOLD_OF_VERSIONS
+    if is_by_name and any(column.name in _VERSIONS for each in lineage for column in each.columns):
+        return True
+    return not {each.name for each in lineage}.isdisjoint(told)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.facts import Query
-from analysis.engine.readers.row_reads import attribute, attributes, condition
+from analysis.engine.readers.row_reads import attribute, condition
 from analysis.engine.readers.row_text import SOURCE
 
 LINES_BEFORE = 12  # of a query, in which a sum begins
@@ -38,7 +38,7 @@ _ARROW = re.compile(r"\s*\(?\s*(?:(\w+)(?:\s*:[^=()]*)?|\{([\w\s,]+)\}[^=()]*)\)
 _REDUCER = re.compile(r"\s*\(\s*(\w+)[^,()]*,\s*(\w+)[^()]*\)\s*(?::\s*\w+\s*)?=>\s*")
 _COMPARER = re.compile(r"\s*\(\s*(\w+)[^,()]*,\s*(\w+)[^()]*\)\s*=>\s*")
 _ONLY_RETURNED = re.compile(r"\s*\{\s*return\s+([^;{}]+);?\s*\}\s*\Z")
-_BRACE_LOOP = re.compile(
+BRACE_LOOP = re.compile(
     r"\bfor\s*\(?\s*(?:_,\s*|(?:const|let|var|final)\s+|[A-Z][\w<>]*\s+)*(\w+)\s*(?::=\s*range|\bof\b|:)\s*"
     rf"{SOURCE}\s*\)?[ \t]*(\{{|(?=\w))"
 )
@@ -136,9 +136,9 @@ def _of_python(text: str, before: str) -> Iterator[str]:
     if (match := _TOTAL.search(text)) is not None:
         yield condition(match[3], match[2], "filter" if match[1] in _TESTS else "sum", "python")
     if (loop := _PYTHON_LOOP.search(text)) is not None:
-        body = _indented(text[loop.end() :], len(loop[1]))
+        body = indented(text[loop.end() :], len(loop[1]))
         tested = _PYTHON_IF.match(body)
-        inner = _indented(body[tested.end() :], _indent(body)) if tested is not None else ""
+        inner = indented(body[tested.end() :], blanks_before(body)) if tested is not None else ""
         if tested is not None and (not body[tested.end() + len(inner) :].strip() or inner.strip() == "continue"):
             yield condition(loop[2], tested[1], "filter", "python")
         if (apart := _PUT_APART.match(body)) is not None and {apart[1] or apart[3], apart[5]} == {loop[2]}:
@@ -237,12 +237,12 @@ def _python_orders(text: str, variable: str) -> Iterator[str]:
 
 
 def _of_loop(text: str, before: str, language: str) -> Iterator[str]:
-    loop = _BRACE_LOOP.search(text)
+    loop = BRACE_LOOP.search(text)
     if loop is not None:
-        yield from _of_body(loop[1], _body_of(loop, text), before, language)
+        yield from _of_body(loop[1], body_of(loop, text), before, language)
 
 
-def _body_of(loop: re.Match[str], text: str) -> str:
+def body_of(loop: re.Match[str], text: str) -> str:
     """What a loop does in each round: its block, or the statement behind its head."""
     return text[loop.end() : closing_bracket(text, loop.end()) if loop[2] else (text + "\n").find("\n", loop.end())]
 
@@ -278,98 +278,16 @@ def _added(row: str, body: str, before: str, language: str) -> str:
     return condition(row, added[2] or added[3] or added[4], "sum", language)
 
 
-def _indent(text: str) -> int:
+def blanks_before(text: str) -> int:
+    """How far in the first line of a text begins."""
     return len(text) - len(text.lstrip(" \t"))
 
 
-def _indented(text: str, indent: int) -> str:
+def indented(text: str, indent: int) -> str:
     """The lines at the start of a text that stand deeper than this."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
-        if line.strip() and _indent(line) <= indent:
+        if line.strip() and blanks_before(line) <= indent:
             break
         lines.append(line)
     return "".join(lines)
-
-
-# What is read of rows that go nowhere else
-
-_PYTHON_ROW = re.compile(rf"\bfor\s+(\w+)\s+in\s+{SOURCE}")
-_GOES_ON = frozenset({"filter", "sort", "toSorted", "sorted", "peek", "stream"})
-_ENDS = frozenset(
-    """map forEach forEachOrdered flatMap some every reduce anyMatch allMatch noneMatch mapToInt mapToLong
-    mapToDouble""".split()
-)
-_STEP = re.compile(r"\s*\)?\s*\??\.(\w+)\(")
-_PARAMETERS = re.compile(r"\s*\(?([^()=]*?)\)?\s*(?:=>|->)")
-_REFERENCE = re.compile(r"\s*\w+::(\w+)\s*\Z")
-
-
-def taken_by(text: str, language: str) -> str:
-    """The attributes that loops over a query's rows read of them, when nothing else is done with the rows. Empty when
-    a row goes anywhere as a whole. `text` is that of the function, see `row_text`."""
-    found: dict[str, None] = {}
-    position = text.find(SOURCE)
-    while position >= 0:
-        taken = _taken_at(position, text, language)
-        if not taken:
-            return ""
-        found.update(dict.fromkeys(taken))
-        position = text.find(SOURCE, position + 1)
-    return " ".join(found)
-
-
-def _taken_at(position: int, text: str, language: str) -> list[str]:
-    """What one use of the rows reads of them."""
-    if language == "python":
-        start = text.rfind("for ", 0, position)
-        match = _PYTHON_ROW.match(text, start) if start >= 0 else None
-        if match is None or match.end() != position + len(SOURCE):
-            return []
-        line = text[text.rfind("\n", 0, start) + 1 : start]
-        if not line.strip() and text[match.end() : match.end() + 1] == ":":
-            return attributes(match[1], _indented(text[text.find("\n", match.end()) + 1 :], _indent(line)), language)
-        opened = _opening(text, start)
-        around = text[opened + 1 : start] + text[match.end() : closing_bracket(text, match.end())]
-        return attributes(match[1], around, language) if opened >= 0 else []
-    loop = next((each for each in _BRACE_LOOP.finditer(text) if each.start() < position < each.end()), None)
-    if loop is not None:
-        return attributes(loop[1], _body_of(loop, text), language)
-    return _taken_by_steps(text, position + len(SOURCE), language)
-
-
-def _taken_by_steps(text: str, end: int, language: str) -> list[str]:
-    """What callbacks read, up to the one whose results are no rows any more."""
-    found: list[str] = []
-    while (step := _STEP.match(text, end)) is not None and step[1] in _GOES_ON | _ENDS:
-        closing = closing_bracket(text, step.end())
-        given = text[step.end() : closing]
-        reference, header = _REFERENCE.match(given), _PARAMETERS.match(given)
-        if reference is not None:
-            read = [attribute(reference[1])]
-        elif header is not None:
-            names = re.findall(r"(\w+)(?:\s*:\s*[\w<>\[\].]+)?", header[1])
-            rows = names[1:2] if step[1] == "reduce" else names[:2] if "ort" in step[1] else names[:1]
-            read = [each for row in rows for each in attributes(row, given[header.end() :], language)]
-        else:
-            read = []
-        if not read and step[1] != "stream":
-            return []
-        found += read
-        if step[1] in _ENDS:
-            return found
-        end = closing + 1
-    return []
-
-
-def _opening(text: str, end: int) -> int:
-    """Where the bracket stands that is open at this place."""
-    level = 0
-    for position in range(end - 1, -1, -1):
-        if text[position] in ")]}":
-            level += 1
-        elif text[position] in "([{":
-            if level == 0:
-                return position
-            level -= 1
-    return -1

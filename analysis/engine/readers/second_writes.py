@@ -9,8 +9,8 @@ from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
-from analysis.engine.readers import transactions
 from analysis.engine.readers.table_writes import ASIDE, CLAIMED
+from analysis.engine.readers.transaction_callers import called_inside
 
 _CLAIMS = re.compile(r"(?i)^_*(?:try_?)?claim|first_?(?:seen|time)|^is_?(?:new|fresh)|(?:^|_)once(?![a-z])|Once$")
 _READS = re.compile(r"^_*(?:get|find|fetch|load|read|list|ensure)(?![a-z])")  # what makes a row only where none is
@@ -20,12 +20,9 @@ _FOR_SEARCH = re.compile(r"(?i)search_?(?:vector|index|document)")  # made anew 
 def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
     """Functions that write to one table and call, outside of any transaction, one that writes to another."""
     alone = _writing_alone(found)
-    inside: dict[Callee, set[str]] = {}
-    for place, mark in codebase.marks(transactions.ANNOTATION) if alone else ():
-        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
-        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
+    inside = called_inside(codebase) if alone else {}
     for place, mark in found:
-        here = Callee(place.path, place.index)
+        here = place.callee
         if (
             mark.data["form"] != "alone"
             or here not in alone
@@ -35,7 +32,7 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
             continue  # who comes again finds the row and goes on
         apart = {*inside.get(here, ()), *mark.data.get("apart", "").split()}
         bare = [call for call in place.function.calls if call not in apart]
-        second = next(_writing_elsewhere(bare, mark, place, alone, codebase), None)
+        second = next(_writing_elsewhere(bare, mark, place, alone), None)
         if second is not None:
             call, written = second
             message = (
@@ -45,12 +42,12 @@ def with_callee(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator
             yield place, structs.replace(mark, message=message, confidence="low", data={"form": "writes"})
 
 
-def with_callees(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
+def with_callees(found: list[tuple[Place, Mark]]) -> Iterator[tuple[Place, Mark]]:
     """Functions that call two others in a row which write to different tables."""
     alone = _writing_alone(found)
-    told = {Callee(place.path, place.index) for place, mark in found if mark.data["form"] in ("writes", "alone")}
+    told = {place.callee for place, mark in found if mark.data["form"] in ("writes", "alone")}
     for place, mark in found if alone else ():
-        if mark.data["form"] != "row" or Callee(place.path, place.index) in told:
+        if mark.data["form"] != "row" or place.callee in told:
             continue
         calls = [each.rpartition("@") for each in mark.data["calls"].split()]
         writing = [(call, int(line), data) for call, _, line in calls if (data := _written_by(call, place, alone))]
@@ -68,7 +65,7 @@ def with_callees(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterato
 def _writing_alone(found: list[tuple[Place, Mark]]) -> dict[Callee, Mapping[str, str]]:
     """The functions that write to one table, with what their marks say of it."""
     return {
-        Callee(place.path, place.index): mark.data
+        place.callee: mark.data
         for place, mark in found
         if mark.data["form"] == "alone" and place.kind is FileKind.SOURCE
     }
@@ -82,19 +79,18 @@ def _written_by(call: str, place: Place, alone: Mapping[Callee, Mapping[str, str
     """What the only function that a call can mean says of the table which it writes to."""
     if _READS.match(call.rpartition(".")[2]):
         return None
-    callees = place.codebase.calls.resolve(place.path, place.function, call)
+    callees = place.meant_by(call)
     return alone.get(callees[0]) if len(callees) == 1 else None
 
 
 def _writing_elsewhere(
-    calls: list[str], mark: Mark, place: Place, alone: Mapping[Callee, Mapping[str, str]], codebase: Codebase
+    calls: list[str], mark: Mark, place: Place, alone: Mapping[Callee, Mapping[str, str]]
 ) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The calls of functions that write to another table than the mark is about, with what they say of it."""
     for call in calls:
-        if _READS.match(call.rpartition(".")[2]) or _FOR_SEARCH.search(call) or _is_of_the_orm(call, place):
+        if _FOR_SEARCH.search(call) or _is_of_the_orm(call, place):
             continue
-        callees = codebase.calls.resolve(place.path, place.function, call)
-        written = alone.get(callees[0]) if len(callees) == 1 else None
+        written = _written_by(call, place, alone)
         if written is None or written["table"] == mark.data["table"]:
             continue
         if not CLAIMED.search(written["table"]) or _CLAIMS.search(call.rpartition(".")[2]):
@@ -109,18 +105,18 @@ def _is_of_the_orm(call: str, place: Place) -> bool:
     return place.facts.language == "python" and bool(receiver) and not is_own and verb in ("save", "delete")
 
 
-def with_commits(found: list[tuple[Place, Mark]], codebase: Codebase) -> Iterator[tuple[Place, Mark]]:
+def with_commits(found: list[tuple[Place, Mark]]) -> Iterator[tuple[Place, Mark]]:
     """SQLAlchemy: functions that commit what they write and then call one that does so too."""
     both = [(place, mark) for place, mark in found if mark.data["form"] == "committed"]
-    commits = {Callee(place.path, place.index) for place, _ in both if place.kind is FileKind.SOURCE}
-    told = {Callee(place.path, place.index) for place, mark in found if mark.data["form"] == "writes"}
+    commits = {place.callee for place, _ in both if place.kind is FileKind.SOURCE}
+    told = {place.callee for place, mark in found if mark.data["form"] == "writes"}
     for place, mark in both:
-        here = Callee(place.path, place.index)
+        here = place.callee
         if "sure" not in mark.data or here in told:
             continue
         for call in mark.data["calls"].split():
             name = call.rpartition(".")[2]
-            callees = codebase.calls.resolve(place.path, place.function, call)
+            callees = place.meant_by(call)
             if ASIDE.search(name) or _READS.match(name):
                 continue
             if len(callees) == 1 and callees[0] in commits - {here}:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.branches import is_explained, made_when_missing, run_together
+from analysis.engine.readers.branches import is_on_purpose, made_when_missing, run_together
 from analysis.engine.readers.reading import assigned_values, node_at, within
 
 _STEP = re.compile(
@@ -54,7 +54,7 @@ def committed(root: Node, file: SourceFile) -> Iterator[Committed]:
                 if first is not None
                 and each["verb"] == b"commit"
                 and _may_follow(first, each, root)
-                and not is_explained(each.start(), file)
+                and not is_on_purpose(each.start(), file)
             ),
             None,
         )
@@ -133,7 +133,7 @@ def _two_commits(
         elif second is not None and first is not None:
             return first, second
         elif first is not None and commit is None and _may_follow(first, step, root):
-            if is_explained(step.start(), file):
+            if is_on_purpose(step.start(), file):
                 return None
             commit = step
     return None

@@ -5,10 +5,17 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.built_text import built_text, is_constant, values_of
+from analysis.engine.readers.built_text import SUMS, built_text, is_constant, values_of
 from analysis.engine.readers.checked_text import is_plain_word
-from analysis.engine.readers.joined_text import is_fixed_list, joined_name
-from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before, within
+from analysis.engine.readers.joined_text import QUOTED, is_fixed_list, joined_name
+from analysis.engine.readers.reading import (
+    CALLS,
+    assigned_values,
+    followed,
+    known_values,
+    text_before,
+    within,
+)
 
 _SAFE = re.compile(
     r"quote_?(name|ident|identifier|literal)|escape\w*[()]|strconv\.\w+\(|^\((?:int|long)\)|\bIdentifier\(|QuoteIdentifier"
@@ -18,11 +25,9 @@ _SAFE = re.compile(
     r"|^(?-i:(?:\w+\.)?[A-Z][A-Z0-9_]+)\.(?:map|join|filter)\(|\.length$|^\w*(?:[iI]ndex|[iI]dx|[cC]ounter)(?:\+\+)?$|\.(?:toISOString|isoformat|getTime)\(\)$|Prisma\.(sql|join|raw)|\.Format\(time\.\w+\)$",
     re.IGNORECASE,
 )
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _LITERALS = frozenset(
     {"string", "string_literal", "interpreted_string_literal", "number", "integer", "decimal_integer_literal"}
 )
-_SUMS = frozenset({"binary_operator", "binary_expression"})
 _CLASS_CONSTANT = re.compile(r"[A-Z]\w*(?:\.[A-Z]\w*)+(?:\.value)?")  # `EventTypes.Closed`
 _OWN_CALL = re.compile(r"(?:this\.|self\.|cls\.)?\w+\(")
 _OWN_CALLEE = re.compile(r"(?:this\.|self\.|cls\.)?(\w+)\(")
@@ -66,7 +71,6 @@ _CONSTANT_LIST = re.compile(r"(?:[\w.]+\.)?_?[A-Z][A-Z0-9_]*(?:\.(?:items|keys|v
 _SUBSCRIPTS = frozenset({"subscript", "subscript_expression", "index_expression"})
 _WRITTEN_MAP = re.compile(r"(?:map\[\w+\]\w+)?\{\s*(?:[\w$]*\s*:\s*,?\s*)+\}")
 _SUM_OF_NUMBERS = re.compile(r"[\w.]+\s*[-+*]\s*\d+")
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:(?!\$\{)[^`])*`')
 _JOINED = re.compile(r"[\w.]*\bjoin\(\s*(?:\"[^\"]*\"\s*,\s*)?(\w+)")
 
 
@@ -82,7 +86,7 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
         return True
     if file.language != "go" and _CLASS_CONSTANT.fullmatch(text) and text.partition(".")[0] in file.bindings:
         return True
-    if part.type in _SUMS:
+    if part.type in SUMS:
         pieces = built_text(part, file).parts
         return pieces != (part,) and all(is_safe(each, context, file) for each in pieces)
     if not re.fullmatch(r"[\w.$]+", text):
@@ -107,14 +111,14 @@ def is_safe(part: Node, context: str, file: SourceFile) -> bool:
 
 def _is_made_of_constants(part: Node, file: SourceFile) -> bool:
     """Whether a function of the program's own is given literals and constants alone: `prefix(COLUMNS, "t")`."""
-    given = file.arguments(part)[0] if part.type in _CALLS and _OWN_CALL.match(file.text(part)) else []
+    given = file.arguments(part)[0] if part.type in CALLS and _OWN_CALL.match(file.text(part)) else []
     return bool(given) and all(each.type in _LITERALS or is_constant(each, file) for each in given)
 
 
 def _gives_constants(part: Node, file: SourceFile) -> bool:
     """Whether a function of this file gives literals and constants alone, whatever it is asked: `direction(order)`."""
-    called = _OWN_CALLEE.match(file.text(part)) if part.type in _CALLS else None
-    found = [each for each in file.functions[1:] if called is not None and each.name.rpartition(".")[2] == called[1]]
+    called = _OWN_CALLEE.match(file.text(part)) if part.type in CALLS else None
+    found = [each for each in file.functions[1:] if called is not None and each.short_name == called[1]]
     if len(found) != 1:
         return False
     body = found[0].node.child_by_field_name("body")
@@ -139,8 +143,7 @@ def _is_of_a_literal_type(name: str, part: Node, file: SourceFile) -> bool:
 
 def _is_of_a_written_list(name: str, part: Node, file: SourceFile) -> bool:
     """Whether a name goes over a list that the source writes out: `for column in ("name", "city")`."""
-    index = file.loop_of(part)
-    loop = file.loops[index] if index is not None else None
+    loop = file.loop_of(part)
     while loop is not None and name not in loop.variables:
         loop = loop.parent
     if loop is None:
@@ -152,7 +155,7 @@ def _is_of_a_written_list(name: str, part: Node, file: SourceFile) -> bool:
 
 
 def _is_written_out(text: str) -> bool:
-    without = _QUOTED.sub("", text)
+    without = QUOTED.sub("", text)
     is_list = without != text and _WRITTEN_LIST.fullmatch(without.strip()) is not None
     return is_list or _CONSTANT_LIST.fullmatch(text) is not None
 
@@ -167,8 +170,8 @@ def _is_of_a_written_map(value: Node, part: Node, file: SourceFile) -> bool:
     if value.type not in _SUBSCRIPTS:
         return False
     name = file.text(value.named_children[0])
-    maps = assigned_values(name, part, file) or given_values(name, file) if name.isidentifier() else []
-    return bool(maps) and all(_WRITTEN_MAP.fullmatch(_QUOTED.sub("", file.text(each))) is not None for each in maps)
+    maps = known_values(name, part, file) if name.isidentifier() else []
+    return bool(maps) and all(_WRITTEN_MAP.fullmatch(QUOTED.sub("", file.text(each))) is not None for each in maps)
 
 
 def is_counted(part: Node, lead: str, file: SourceFile) -> bool:

@@ -97,7 +97,7 @@ def _while_serving(
         if match.start() >= own.end:
             return
         function = file.scope_at(match.start(), match.end()).function
-        last = function.name.rpartition(".")[2]
+        last = function.short_name
         is_late = _STARTUP.search(last) is None or listens_at_once(function.node, file)
         if function.index and last not in _CONSTRUCTORS and is_late:
             yield match, function
@@ -119,7 +119,7 @@ def _is_shared(name: str, change: re.Match[bytes], function: FunctionDraft, file
 def _kind_in(change: re.Match[bytes], function: FunctionDraft, declared: Node, file: SourceFile) -> str:
     """What is put there; in a function that prepares it counts only when it is of a user."""
     kind = kind_of(change, function.node, file)
-    if _PREPARES.search(function.name.rpartition(".")[2]) is None:
+    if _PREPARES.search(function.short_name) is None:
         return kind
     return PREPARED if kind == GIVEN and is_of_user(file.text(declared)) else SET
 

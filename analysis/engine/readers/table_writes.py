@@ -85,7 +85,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
     for query in file.queries:
         if (query.orm == "jpa" and query.terminal in _NEVER_ALONE) or _is_map(query.model, file):
             continue
-        label = query.model or _saved_row(query, file)
+        label = query.model or _saved_row(query)
         if query.operation in _VERBS and label and query.orm != "sqlalchemy" and not query.in_transaction:
             start = file.lines.starts[query.line - 1]
             row = file.source[start:].partition(b"\n")[0]
@@ -108,7 +108,7 @@ def _queries(file: SourceFile) -> Iterator[Write]:
                 )
 
 
-def _saved_row(query: Query, file: SourceFile) -> str:
+def _saved_row(query: Query) -> str:
     """What a row of Django is called that the function is given, as its class may be: `order.save(update_fields=…)`."""
     saved = SAVED.match(query.anchor) if query.orm == "django" and query.terminal in ("save", "asave") else None
     if saved is None or "update_fields=" not in query.anchor or not saved[1].isidentifier() or saved[1] == "self":

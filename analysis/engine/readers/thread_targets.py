@@ -17,7 +17,7 @@ def run_at_once(index: int, file: SourceFile) -> bool:
     """Whether more than one thread may be in the function of this index at a time."""
     if not index or not (file.mentions(b"ThreadPoolExecutor") or file.mentions(b"Thread(")):
         return False
-    name = file.functions[index].name.rpartition(".")[2].encode()
+    name = file.functions[index].short_name.encode()
     return any(_is_started_often(name, file))
 
 

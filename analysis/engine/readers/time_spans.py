@@ -6,7 +6,7 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed, text_after
+from analysis.engine.readers.reading import WORD_END, followed, text_after
 
 # Two readings of the same clock: their difference is a time span whatever the zone.
 LOCAL_CLOCK = re.compile(r"(?:datetime\.)*(?:now|today|fromtimestamp)\(")
@@ -16,10 +16,9 @@ _STARTED = re.compile(r"((?:self\.)?\w*(?:(start|begin|t0|tic)|finish|end(?!_?(?
 _TAKEN_FROM = re.compile(r"(?:now\(\)|(?:finish|end|stop)\w*)\s*-\s*\Z")
 _MINUS_START = re.compile(r"\s*-\s*(?:self\.)?\w*(?:start|begin|t0|tic)")
 _UTC_CLOCK = re.compile(r"(?:datetime\.)*utc(?:now|fromtimestamp)\(")
-_ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
+ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _MEMBER = re.compile(r"self\.\w+")
 _GIVEN = re.compile(r"\s*(?::[^=\n]+)?=(?!=)\s*")
-_WORD_END = re.compile(r"\b")
 NEAR = 60  # bytes before a call
 
 
@@ -65,13 +64,13 @@ def is_end_of_span(call: Node, file: SourceFile) -> bool:
     if kept[2] is not None:
         return any(
             _TAKEN_FROM.search(text, max(0, each.start() - NEAR), each.start() - len(kept[1]))
-            for each in followed(kept[1], text, _WORD_END, "_.")
+            for each in followed(kept[1], text, WORD_END, "_.")
         )
     return any(followed(kept[1], text, _MINUS_START, "_."))
 
 
 def is_start_of_span(call: Node, file: SourceFile) -> bool:
     """Whether a time of Java goes into a variable that only measures how long it took."""
-    given = _ASSIGNED.match(file.text(file.statement_of(call)))
-    uses = list(followed(given[1], text_after(call, file), _WORD_END, "_.")) if given is not None else []
+    given = ASSIGNED.match(file.text(file.statement_of(call)))
+    uses = list(followed(given[1], text_after(call, file), WORD_END, "_.")) if given is not None else []
     return bool(uses) and all(_SPAN_OF.match(each.string, each.end()) for each in uses)

@@ -13,10 +13,7 @@ MOST_LEVELS = 3  # of calls between a write and the transaction around it
 def called_in_transactions(codebase: Codebase, asked_of: set[Callee]) -> set[Callee]:
     """Of the functions those that are called, and only ever inside a transaction: that of the caller, or of who calls
     the caller."""
-    inside: dict[Callee, set[str]] = {}  # per function what it calls in a transaction
-    for place, mark in codebase.marks(transactions.ANNOTATION):
-        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
-        inside.setdefault(Callee(place.path, mark.function), set()).update(called)
+    inside = called_inside(codebase)
     callers: dict[Callee, set[tuple[Callee, bool]]] = {}  # with whether the call stands in a transaction
     asked, found = set(asked_of) if inside else set(), set[Callee]()
     for _ in range(MOST_LEVELS):
@@ -36,9 +33,18 @@ def called_in_transactions(codebase: Codebase, asked_of: set[Callee]) -> set[Cal
     return covered
 
 
+def called_inside(codebase: Codebase) -> dict[Callee, set[str]]:
+    """Per function what it calls in a transaction of its own, as it is written."""
+    inside: dict[Callee, set[str]] = {}
+    for place, mark in codebase.marks(transactions.ANNOTATION):
+        called = {call.rpartition("@")[0] for call in mark.data["calls"].split()}
+        inside.setdefault(place.callee, set()).update(called)
+    return inside
+
+
 def _calls_of(asked: set[Callee], codebase: Codebase) -> Iterator[tuple[Callee, Callee, str]]:
     """Each call of the functions by others: which, by whom, and as it is written."""
-    names = {codebase.files[each.path].functions[each.position].name.rpartition(".")[2] for each in asked}
+    names = {codebase.files[each.path].functions[each.position].short_name for each in asked}
     called_in = codebase.summaries(_called_names) if names else {}
     for path, facts in codebase.sources if names else ():
         if path not in called_in or called_in[path].isdisjoint(names):

@@ -16,7 +16,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.readers.http_clients import client_of
-from analysis.engine.readers.reading import followed, text_after, within
+from analysis.engine.readers.reading import CALLS, followed, text_after, within
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 ANNOTATION = "transaction"  # rule of these marks
@@ -30,7 +30,7 @@ _RUNNERS = frozenset({"$transaction", "transaction", "withTransaction", "runInTr
 _GO_RUNNERS = frozenset(
     {"Transaction", "RunInTx", "InTx", "WithTx", "RunInTransaction", "BeginFunc", "BeginTxFunc", "WithTransaction"}
 )
-_GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
+GO_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
 _RUNS = re.compile(
     rb"(?:\$transaction|\.transaction|withTransaction|unInTransaction|\.Transaction|RunInTx|InTx|WithTx|BeginFunc|BeginTxFunc|WithTransaction)"
     rb"\((?:[^\n(){}]*,)?\s*(?:async\s*)?\Z"
@@ -50,7 +50,6 @@ _BEGUN = re.compile(r"[\"'`]\s*(?:BEGIN|START\s+TRANSACTION)\b(?![^\"'`]*END)")
 _JAVA = b"@Transactional"
 TRANSACTIONAL = re.compile(rb"@Transactional\b")  # not `@TransactionalEventListener`
 _HEADER = 400  # bytes before a body in which annotations stand
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "func_literal"})
 _STOP = frozenset(
     """function_definition lambda class_definition function_declaration function_expression arrow_function class_body
@@ -173,7 +172,7 @@ WATCHES = (
     Watch("call", look_at_begun, SCRIPT, names=frozenset({"query", "execute"})),
     Watch("call", look_at_template, JAVA, names=_TEMPLATE_VERBS),
     Watch("call", look_at_runner, GO, names=_GO_RUNNERS),
-    Watch("call", look_at_begin, GO, names=_GO_BEGINS),
+    Watch("call", look_at_begin, GO, names=GO_BEGINS),
 )
 
 
@@ -257,7 +256,7 @@ def _marked(
     start, end = start or body.start_byte, end or body.end_byte
     calls: list[str] = []
     for call in within(body, _STOP):
-        if call.type in _CALLS and start <= call.start_byte < end and len(calls) < MOST_CALLS:
+        if call.type in CALLS and start <= call.start_byte < end and len(calls) < MOST_CALLS:
             calls.append(f"{typed(''.join(file.callee(call).split()), file)}@{file.line(call)}")
     if not calls:
         return

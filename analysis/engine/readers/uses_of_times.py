@@ -5,8 +5,8 @@ import re
 from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.readers.reading import followed, function_text, text_after
-from analysis.engine.readers.time_spans import LOCAL_CLOCK
+from analysis.engine.readers.reading import WORD_END, followed, function_text, line_around, text_after
+from analysis.engine.readers.time_spans import ASSIGNED, LOCAL_CLOCK
 
 _MATTERS = re.compile(
     r"expir|deadline|valid_until|timeout|created|updated|deleted|_at\b|_until\b|\.\w+_(?:date|time)\s*=(?!=)|[^-<>=][<>]=?[^<>=]|\.save\(|\.create\("
@@ -19,7 +19,6 @@ _GIVEN_AWAY = re.compile(
 )
 _IN_A_TEXT = re.compile(r"\bstr\(now\(\)|%\s*\(?now\(\)|\{now\(\)")
 _LOGGING = re.compile(r"\b(log\w*|print|strftime|format)\b|\.isoformat\(|[Ff]ile_?[Nn]ame")
-ASSIGNED = re.compile(r"(?:\w+\s+)?(\w+)\s*(?::[^=\n]+)?=(?!=)")
 _QUERIED = re.compile(
     r"\b(?:gte?|lte?)\s*[:,]|\b(?:More|Less)Than\w*\(|\bBetween\(|\bOp\.\w+\]"
     r"|\b(?:execute\w*|bulk_create|insert\w*|upsert\w*|persist|put_item)\([^\n]*[,(\[]\s*\w+\s*[,)\]]"
@@ -30,7 +29,6 @@ _QUERIED = re.compile(
 _INTO_A_ROW = re.compile(r"(?:\b[A-Z]\w*\((?:[^\n]*,\s*)?\w+\s*=|\.\w+\s*=)\s*\Z")
 _STORES = re.compile(r"\.(?:save|add|add_all|merge|commit|flush|bulk_create|persist)\(")
 _ORDERED = re.compile(r"\.is(?:Before|After)\(")
-WORD_END = re.compile(r"\b")
 _LESS_OR_MORE = re.compile(r"\s*[<>]=?\s*[\w(]")
 _OF_A_MODULE = re.compile(r"[A-Z][A-Z\d_]*\s*(?::[^=\n]+)?=\s*now\(\)\s*$")
 _COMPARED_AS_TEXT = re.compile(r"\.isoformat\([^()\n]*\)\s*[<>]=?\s*[\w(]")
@@ -89,7 +87,7 @@ def _matters_later(name: str, call: Node, file: SourceFile) -> bool:
     """Whether a line after the call stores or compares the variable."""
     after = text_after(call, file)
     for match in followed(name, after, WORD_END, "_."):
-        line = after[after.rfind("\n", 0, match.start()) + 1 : after.find("\n", match.end()) % (len(after) + 1)]
+        line = line_around(match)
         is_compared = _LESS_OR_MORE.match(after, match.end()) or _LESS_OR_MORE_BEFORE.search(
             after, max(0, match.start() - len(name) - 60), match.start() - len(name)
         )

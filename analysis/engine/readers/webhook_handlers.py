@@ -7,6 +7,7 @@ from tree_sitter import Node
 from analysis.engine.codebase import Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FileFacts
+from analysis.engine.readers.reading import ancestor
 from analysis.engine.readers.webhook_views import WORD_OF_HOOKS, is_prefixed
 
 LONGEST_HEADER = 300  # bytes before a function, or from its start, in which its route and its name stand
@@ -93,7 +94,7 @@ def is_routed_by_path(path: str) -> bool:
 
 def is_routed_as_hook(place: Place) -> bool:
     """Whether a route to the handler, in its own file or another, speaks of webhooks, or all of its file does."""
-    name = place.function.name.rpartition(".")[2]
+    name = place.function.short_name
     is_of_hooks = _FILE_OF_HOOKS.search(place.path) is not None
     if is_of_hooks and any(
         entry.detail.startswith("POST") and entry.function == place.function.name for entry in place.facts.entries
@@ -115,9 +116,7 @@ def _routed_as_hooks(facts: FileFacts) -> frozenset[str]:
 
 def _class_header(method: Node, file: SourceFile) -> bytes:
     """The decorators and the name of the class around a method."""
-    above = method.parent
-    while above is not None and above.type not in _CLASSES:
-        above = above.parent
+    above = ancestor(method, _CLASSES)
     if above is None:
         return b""
     before = file.source[max(0, above.start_byte - LONGEST_HEADER) : above.start_byte].rpartition(b"\n\n")[2]

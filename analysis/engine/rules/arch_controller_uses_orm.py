@@ -100,7 +100,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     handlers = {
         path: facts
         for path, facts in codebase.sources
-        if not _is_service_file(path) and (path in entered or _is_handler(path, facts, places.get(path)))
+        if not _is_service_file(path) and (path in entered or _is_handler(facts, places.get(path)))
     }
     declared = any(_SERVICE_LAYER.search(layer.name) for layer in policy.layers)
     if not declared and not _is_custom(codebase, handlers):
@@ -143,7 +143,7 @@ def _entered(codebase: Codebase) -> set[str]:
     }
 
 
-def _is_handler(path: str, facts: FileFacts, place: LayerPlace | None) -> bool:
+def _is_handler(facts: FileFacts, place: LayerPlace | None) -> bool:
     """By the layer or by a route."""
     if place is not None and _HANDLER_LAYER.match(place.name):
         return True

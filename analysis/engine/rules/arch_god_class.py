@@ -102,7 +102,7 @@ def _is_of_data(method: Function) -> bool:
     is_accessor = bool(method.flags & FunctionFlag.ACCESSOR) or (
         method.cyclomatic == 1 and any(map(_PROPERTY.search, method.decorators))
     )
-    return is_accessor or method.name.rpartition(".")[2] in _OF_ROWS
+    return is_accessor or method.short_name in _OF_ROWS
 
 
 def _finding(path: str, body: _Body, signs: list[str]) -> Finding:
@@ -169,8 +169,8 @@ def field_groups(entry: Class) -> list[set[str]]:
 def _is_by_design(body: _Body) -> bool:
     if _BY_DESIGN.search(body.name):
         return True
-    per_kind = sum(1 for method in body.methods if _PER_KIND.match(method.name.rpartition(".")[2]))
-    asking = sum(1 for method in body.methods if _ASKING.match(method.name.rpartition(".")[2]))
+    per_kind = sum(1 for method in body.methods if _PER_KIND.match(method.short_name))
+    asking = sum(1 for method in body.methods if _ASKING.match(method.short_name))
     plain = sum(method.cyclomatic for method in body.methods) < _PLAIN_MEAN * len(body.methods)
     delegating = sum(1 for method in body.methods if method.code_lines <= _DELEGATE_LINES and method.cyclomatic == 1)
     total = len(body.methods)

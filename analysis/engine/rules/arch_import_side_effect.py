@@ -1,7 +1,7 @@
 """Importing a file talks to the network, opens a database, reads files, starts processes or sleeps."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -22,8 +22,9 @@ from analysis.engine.readers.effects_of_calls import (
     PYTHON_CALLS,
     SCRIPT_CALLS,
 )
+from analysis.engine.readers.handlers import HANDLERS
 from analysis.engine.readers.reading import assigned_values, followed, is_imported, origin_of, text_before
-from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="arch-import-side-effect",
@@ -72,10 +73,9 @@ _CONNECTS = frozenset({"$connect", "openUri"})
 # The same where it is asked without saying more, and in script waited for: `await sessions.ping()`.
 _ASKS_A_SERVER = frozenset({"ping", "connect", "authenticate"})
 _WAITED_FOR = frozenset({"query", "execute", "initialize", "runMigrations", "migrate"})
-# Files beside the module are part of the package.
 _LIMITED = re.compile(rb"\btimeout\b|\bsignal\b")
-_HANDLERS = frozenset({"except_clause", "catch_clause"})
 _FAILS = re.compile(rb"\b(?:raise|throw|exit)\b")
+# Files beside the module are part of the package.
 _OWN_DATA = re.compile(
     r"__file__|__dirname|import\.meta|process\.cwd\(\)|importlib\.resources|files\(|\b(?:SERVER|ROOT|BASE|APP)_?(?:PATH|DIR)\b"
 )
@@ -87,15 +87,11 @@ _LIBRARY_ENTRY = re.compile(
     r"(^|/)(main|manage|wsgi|asgi|server|app|cli|bootstrap|instrumentation|celery\w*|__main__)\.\w+$|(^|/)server/index\.\w+$"
 )
 _MAIN_GUARD = re.compile(rb"__name__|require\.main|\bis_?main", re.IGNORECASE)
-
-
 # A file of the machine, and no data of the package; what the system says of itself, and secrets, lie there at once.
 _OF_THE_MACHINE = re.compile(r"""["'`](?:/(?!proc/|sys/|(?:var/)?run/secrets/|dev/|etc/os-release)|[A-Za-z]:\\)""")
 _GO_ORIGIN = re.compile(r"(?:\s*,\s*\w+)*\s*:?=\s*([\w.]+)\(")
 _CALLED = re.compile(rb"\(")
 _DECLARES = (b"def ", b"function ", b"function* ", b"func ")
-
-
 # The only way to read the mask is to set another one; it is given back at once.
 _UMASK_READ = re.compile(rb"(\w+) = os\.umask\([^()]*\)\s*os\.umask\(\1\)")
 
@@ -239,7 +235,7 @@ def _is_borne(call: Node, file: SourceFile) -> bool:
     tried = call.parent
     while tried is not None and tried.type != "try_statement":
         tried = tried.parent
-    handlers = [each for each in tried.named_children if each.type in _HANDLERS] if tried is not None else []
+    handlers = [each for each in tried.named_children if each.type in HANDLERS] if tried is not None else []
     return bool(handlers) and not any(
         _FAILS.search(file.source, each.start_byte, each.end_byte) is not None for each in handlers
     )
@@ -360,13 +356,9 @@ def _is_registered(entry: Entry) -> bool:
     return entry.framework in ("express", "fastify") or entry.detail == "createServer"
 
 
-def _last_names(known: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(callee.rpartition(".")[2] for callee in known)
-
-
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=_last_names(PYTHON_CALLS) | _ASKS_A_SERVER),
-    Watch("call", look_at_script, SCRIPT, names=_last_names(SCRIPT_CALLS) | _CONNECTS | _ASKS_A_SERVER | _WAITED_FOR),
-    Watch("call", look_at_go, GO, names=_last_names(GO_CALLS)),
+    Watch("call", look_at_python, PYTHON, names=last_names(PYTHON_CALLS) | _ASKS_A_SERVER),
+    Watch("call", look_at_script, SCRIPT, names=last_names(SCRIPT_CALLS) | _CONNECTS | _ASKS_A_SERVER | _WAITED_FOR),
+    Watch("call", look_at_go, GO, names=last_names(GO_CALLS)),
     Watch("go", look_at_go_statement, GO, needs=(b"func init()",)),
 )

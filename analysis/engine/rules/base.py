@@ -69,7 +69,7 @@ Java: full class names (`java.net.http.HttpClient.newHttpClient`, a constructor 
 dot, name (`net/http.Get`). Arguments inside a chain are left out (`Order.objects.filter().first`).
 
 SourceFile gives: `text(node)`, `line(node)`, `callee(call)`, `resolve(dotted)`, `arguments(call)`, `function_of(node)`
-(index), `enclosing_function(node)` (node or None), `loop_of(node)` (index or None), `in_loop(node)` (within the same
+(index), `enclosing_function(node)` (node or None), `loop_of(node)` (loop or None), `in_loop(node)` (within the same
 function), `in_async(node)`, `is_in(node, "handler" | "finally" | "try" | "with" | "if" | "class" | ...)`,
 `in_test(node)`, `scope_of(node)`, `statement_of(node)`, `anchor(node)`, `mark(rule, node, message, *, severity,
 confidence, excess, suggestion, data)`; `functions`, `loops` and `bindings` (local name to full name) can be read.
@@ -93,6 +93,8 @@ SCRIPT = ("javascript", "typescript", "tsx")
 JAVA = ("java",)
 GO = ("go",)
 ALL = (*PYTHON, *SCRIPT, *JAVA, *GO)
+# Languages with the node that holds a whole file.
+ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +119,8 @@ class Watch:
     endings: tuple[str, ...] = ()
     needs: tuple[bytes, ...] = ()
     starts: re.Pattern[bytes] | None = None
+
+
+def last_names(callees: Iterable[str]) -> frozenset[str]:
+    """The last segments of callees, by which a `Watch` finds their calls."""
+    return frozenset(name.rpartition(".")[2] for name in callees)

@@ -102,7 +102,7 @@ def _weight(index: int, parameter: Parameter) -> float:
 def _is_exempt(function: Function, facts: FileFacts) -> bool:
     if function.flags & _TEST or (function.flags & _ABSTRACT and facts.language in _SIGNATURES_ONLY):
         return True
-    if function.owner and function.name.rpartition(".")[2] in _CALLED_BACK:
+    if function.owner and function.short_name in _CALLED_BACK:
         return True
     if _is_given_modules(function, facts):
         return True
@@ -122,7 +122,7 @@ def _is_given_modules(function: Function, facts: FileFacts) -> bool:
 def _calls_what_it_overrides(function: Function) -> bool:
     """Whether a method passes on to the one of the class above, whose parameters it has to take. Constructors choose
     theirs."""
-    name = function.name.rpartition(".")[2]
+    name = function.short_name
     if not function.owner or function.flags & _CONSTRUCTOR:
         return False
     return f"super().{name}" in function.calls or f"super.{name}" in function.calls
@@ -145,7 +145,7 @@ def _is_bound(function: Function, facts: FileFacts) -> bool:
 
 def _is_resolver(function: Function) -> bool:
     """Methods that graphene calls with the parent, the `info` of the request and the arguments of the field."""
-    if not function.owner or not _RESOLVER.match(function.name.rpartition(".")[2]):
+    if not function.owner or not _RESOLVER.match(function.short_name):
         return False
     return "info" in [parameter.name for parameter in function.parameters[1:3]]
 

@@ -8,8 +8,8 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
-from analysis.engine.readers.reading import COMMENTS, short, statements
-from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.readers.reading import CALLS, COMMENTS, short, statements
+from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="maint-unreachable-code",
@@ -66,7 +66,6 @@ _LEAVES = frozenset(
     }
 )
 _NESTED = frozenset({"block", "statement_block"})
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _BRACED_END = re.compile(rb"(?:[\s;]|//[^\n]*|/\*.*?\*/)*(?:\}|\)|case\b|default\b|else\b|$)", re.DOTALL)
 _NEXT_LINE = re.compile(rb"[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)(?=[^\s#])")
 _FALSE = re.compile(
@@ -180,7 +179,7 @@ def _ways_out(branch: Node | None, file: SourceFile) -> frozenset[str]:
 
 def _ends_process(call: Node, file: SourceFile) -> bool:
     """Whether a call ends the process, or panics, and no function of the file has its name."""
-    if call.type not in _CALLS:
+    if call.type not in CALLS:
         return False
     callee = file.callee(call)
     return callee in _EXITS and not any(each.name == callee for each in file.functions)
@@ -237,6 +236,6 @@ WATCHES = (
         "call",
         look_at_exit,
         ALL,
-        names=frozenset(name.rpartition(".")[2] for name in _EXITS),
+        names=last_names(_EXITS),
     ),
 )

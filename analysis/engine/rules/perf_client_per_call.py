@@ -25,7 +25,7 @@ from analysis.engine.readers.reading import (
     round_of,
     text_after,
 )
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="perf-client-per-call",
@@ -326,7 +326,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None  # a name like `create_client`; a handler may be called `create`, too
     if mark.data.get("ends") and not place.in_request_path:
         return None  # as many threads as the work is worth
-    if mark.data.get("loop") and place.function.name.rpartition(".")[2] == "main":
+    if mark.data.get("loop") and place.function.short_name == "main":
         return None  # the program goes on in it until it ends
     if mark.data.get("loop") or place.in_request_path:
         return place.finding(mark)
@@ -351,14 +351,10 @@ def _is_bean(place: Place) -> bool:
     return any(f"@{name.rpartition('.')[2]}".encode() in ANNOTATIONS for each in owners for name in each.decorators)
 
 
-def _names(known: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in known)
-
-
 WATCHES = (
-    Watch("call", look, PYTHON, names=_names(_PYTHON | COMPILERS)),
-    Watch("call", look, SCRIPT, names=_names(_SCRIPT | COMPILERS), endings=("Client",)),
-    Watch("call", look, JAVA, names=_names(_JAVA) | {"builder"}),
-    Watch("call", look, GO, names=_names(_GO) | {"New"} | GO_NAMES),
+    Watch("call", look, PYTHON, names=last_names(_PYTHON | COMPILERS)),
+    Watch("call", look, SCRIPT, names=last_names(_SCRIPT | COMPILERS), endings=("Client",)),
+    Watch("call", look, JAVA, names=last_names(_JAVA) | {"builder"}),
+    Watch("call", look, GO, names=last_names(_GO) | {"New"} | GO_NAMES),
     Watch("literal", look_at_literal, GO, starts=_GO_CLIENT),
 )

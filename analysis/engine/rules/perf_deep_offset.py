@@ -94,7 +94,7 @@ def _is_called_in_a_walk(site: QuerySite, codebase: Codebase) -> bool:
     """Whether a loop of the file goes on calling the function with the offset that it keeps."""
     if "offset" not in site.notes:
         return False
-    name, here = site.function.name.rpartition(".")[2], Callee(site.path, site.query.function)
+    name, here = site.function.short_name, Callee(site.path, site.query.function)
     return any(
         call.callee.rpartition(".")[2] == name
         and (kept := _OFFSET.search(call.anchor.partition("(")[2])) is not None

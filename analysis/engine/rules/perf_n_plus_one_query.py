@@ -104,7 +104,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 def multiplies(site: QuerySite) -> bool:
     """Whether the loop around a query runs it with other values again and again."""
     loop = site.loop
-    if loop is None or not site.query.uses_loop_variable or not goes_on(loop, site.facts):
+    if loop is None or not site.query.uses_loop_variable or not goes_on(loop):
         return False
     silent = {"guarded"} | ONE_ROUND | RARELY
     if not site.notes.keys().isdisjoint(silent) or _is_batch_function(site.function.name):
@@ -119,7 +119,7 @@ def multiplies(site: QuerySite) -> bool:
     return not (narrowing and all(each.operator == "in" for each in narrowing))
 
 
-def goes_on(loop: Loop, facts: FileFacts, written: str = "") -> bool:
+def goes_on(loop: Loop, written: str = "") -> bool:
     """Whether a loop takes single items, and maybe many of them. What is `written` to a table of that name are rows,
     though a page or a batch may be meant by it elsewhere."""
     if written and loop.iterable.lower() == written.lower():
@@ -150,9 +150,8 @@ def _direct(site: QuerySite, queries: Queries, codebase: Codebase) -> Iterator[F
     tags = milder(site.path, codebase) | (frozenset({MILDER}) if is_few else frozenset())
     if is_short and (tags or site.looks_small):
         return
-    is_keyed = any(each.operator == "eq" and not each.constant for each in site.query.filters)
     # Else there may be no query for many rounds, or few of them.
-    is_sure = site.schema is not None and not tags and is_keyed and size is Size.MANY
+    is_sure = site.schema is not None and not tags and site.asks_by_value and size is Size.MANY
     yield Finding(
         rule_id=RULE.id,
         file=site.path,
@@ -231,14 +230,14 @@ def _suggestion(site: QuerySite) -> str:
 
 def _indirect(queries: Queries, codebase: Codebase) -> Iterator[Finding]:
     asking = _asking(queries)
-    names = {codebase.files[path].functions[position].name.rpartition(".")[2] for path, position in asking}
+    names = {codebase.files[path].functions[position].short_name for path, position in asking}
     called_in = codebase.summaries(_called_in_loops)
     for path, facts in codebase.sources:
         if path not in called_in or SEEDED.search(path) or called_in[path].isdisjoint(names):
             continue
         for loop in facts.loops:
             for call in loop.calls:
-                if not call.uses_variable or call.callee.rpartition(".")[2] not in names or not goes_on(loop, facts):
+                if not call.uses_variable or call.callee.rpartition(".")[2] not in names or not goes_on(loop):
                     continue
                 asked = _asked(call, loop, path, facts, asking, codebase)
                 if asked is not None:

@@ -68,6 +68,13 @@ _COVERED_BY_PREFETCH = frozenset({"all", "count"})
 _BROUGHT_ALONG = _COVERED_BY_PREFETCH | {""}
 
 WATCHES = (*loop_reads.watches(RULE.id), *serialized_rows.watches(RULE.id))
+_FIXES = {
+    "sqlalchemy": "Add `options(selectinload(….{name}))` to {where}.",
+    "typeorm": "Add `relations: {{ {name}: true }}` to {where}.",
+    "sequelize": "Add `include: ['{name}']` to {where}.",
+    "jpa": "Add `join fetch` for `{name}`, or an entity graph, to {where}.",
+    "gorm": 'Add `Preload("{name}")` to {where} and read it from the rows.',
+}
 
 
 def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
@@ -90,7 +97,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) -> Iterator[Finding]:
     """The lazy relations that a loop reads of its rows, each once."""
     loop = place.facts.loops[int(mark.data["loop"])]
-    if not goes_on(loop, place.facts):
+    if not goes_on(loop):
         return
     site = codebase.queries.driver(place.path, loop)
     if site is None and "giver" in mark.data and "manager" not in mark.data:
@@ -117,7 +124,7 @@ def _of_loop(place: Place, mark: Mark, asked_for: set[str], codebase: Codebase) 
 def _given_by(name: str, place: Place, codebase: Codebase) -> QuerySite | None:
     """The query whose rows the named function gives back, when it is sure which function is meant and that it runs no
     other."""
-    targets = codebase.calls.resolve(place.path, place.function, name)
+    targets = place.meant_by(name)
     if len(targets) != 1 or not is_named(name, place.function, targets[0], codebase):
         return None
     asked = codebase.queries.by_function.get((targets[0].path, targets[0].position), ())
@@ -157,7 +164,7 @@ def _is_brought(name: str, place: Place, mark: Mark, schema: Schema, codebase: C
     ):
         return True
     wanted = f".{mark.data.get('manager', '').partition('.')[2]}.{name}."
-    called = place.function.name.rpartition(".")[2]
+    called = place.function.short_name
     return any(
         any(wanted in f".{path}." for path in site.query.eager)
         and any(call.rpartition(".")[2] == called for call in site.function.calls)
@@ -308,15 +315,6 @@ def _is_django(site: QuerySite | None) -> bool:
     return site is None or site.query.orm == "django"
 
 
-_WORDS = {
-    "sqlalchemy": "Add `options(selectinload(….{name}))` to {where}.",
-    "typeorm": "Add `relations: {{ {name}: true }}` to {where}.",
-    "sequelize": "Add `include: ['{name}']` to {where}.",
-    "jpa": "Add `join fetch` for `{name}`, or an entity graph, to {where}.",
-    "gorm": 'Add `Preload("{name}")` to {where} and read it from the rows.',
-}
-
-
 def _suggestion(
     relation: Relation, site: QuerySite | None, through: str = "", step: str = "", of_file: str = ""
 ) -> str:
@@ -326,7 +324,7 @@ def _suggestion(
             "one query, or annotate what is needed with a `Subquery`."
         )
     where = f"the query at line {site.line}{of_file}" if site is not None else "the query before the loop"
-    words = _WORDS.get(site.query.orm) if site is not None else None
+    words = _FIXES.get(site.query.orm) if site is not None else None
     if words is not None:
         return words.format(name=relation.name, where=where)
     step = "select_related" if relation.kind == "to_one" else "prefetch_related"

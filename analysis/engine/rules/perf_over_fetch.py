@@ -161,17 +161,12 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         if "kept" in site.notes:
             continue  # no rows are needed then, nor their columns
-        if site.query.columns or site.is_limited or site.is_narrowed or _picks(site):
+        if site.query.columns or site.is_limited or site.is_narrowed or site.asks_by_value:
             continue
         if site.query.raw or not schema.columns.keys() >= set(taken):
             continue
         if len(schema.columns) > len(taken) + 1 and schema.relations.keys().isdisjoint(taken):
             yield _whole_objects(site, schema, taken)
-
-
-def _picks(site: QuerySite) -> bool:
-    """Whether the caller says by a value which rows it wants."""
-    return any(each.operator == "eq" and not each.constant for each in site.query.filters)
 
 
 def _whole_objects(site: QuerySite, schema: Schema, taken: list[str]) -> Finding:

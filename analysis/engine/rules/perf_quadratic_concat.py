@@ -109,6 +109,11 @@ _TEXT_VARIABLE = re.compile(r"(?:,\s*\w+)*\s+string\b")  # what follows the name
 _TEXT_FIELD = re.compile(rb"[ \t]+string\b")
 _READS = re.compile(r"(?i)\b\w*(?:readline|recv|read|nextline|scan|hasnext\w*)\s*\(|\b(?:rs|rows|results?)\.next\(")
 _ENDLESS = re.compile(r"\(?\s*(?:true|True|1)?\s*\)?")
+_MADE_TEXT = re.compile(r"\s*(?:str|repr)\((?:[^()]|\([^()]*\))*\)\s*(?:\+|\Z)")
+_LITERAL = re.compile(r"""(["'`])(?:(?!\1).)*+\1""", re.DOTALL)
+_COMPARED = re.compile(r"[=!<>]=|[<>]|\bin\b")  # yes or no: a number at most
+_IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
+_GROWN = re.compile(r"\s*\+=")
 
 
 def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
@@ -290,7 +295,7 @@ def _start_of(name: str, statement: Node, value_start: int, loop: LoopDraft, fil
 
 def _is_shared(name: str, loop: LoopDraft, file: SourceFile) -> bool:
     """Whether each round gives the text away as well: then Python cannot add to it in place."""
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     ends = (match.start() - len(name) for match in followed(name, body, _WHOLE, "_."))
     return any(_KEPT.search(body, max(0, end - 30), end) for end in ends)
 
@@ -364,13 +369,6 @@ def _is_outside(name: str, statement: Node, loop: LoopDraft, file: SourceFile) -
         body[match.end() :].lstrip("( [{.*\n").startswith(name) or "concat(" in body[match.end() : match.end() + 20]
         for match in followed(name, body, _BEGINS, "_.")
     )
-
-
-_MADE_TEXT = re.compile(r"\s*(?:str|repr)\((?:[^()]|\([^()]*\))*\)\s*(?:\+|\Z)")
-_LITERAL = re.compile(r"""(["'`])(?:(?!\1).)*+\1""", re.DOTALL)
-_COMPARED = re.compile(r"[=!<>]=|[<>]|\bin\b")  # yes or no: a number at most
-_IN_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
-_GROWN = re.compile(r"\s*\+=")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

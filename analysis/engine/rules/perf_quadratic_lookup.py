@@ -14,9 +14,10 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.ended_searches import costs_nobody, ends_search, leaves_loop
 from analysis.engine.readers.equal_elements import compares, is_for_few
 from analysis.engine.readers.lists import FEW, grows, is_few, is_list
-from analysis.engine.readers.reading import followed, function_name, round_of, statements, text_after
+from analysis.engine.readers.reading import followed, round_of, statements
 from analysis.engine.readers.sizes import Size, is_loaded, size_by_name, size_of
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
@@ -68,24 +69,13 @@ def fresh(rows):
 _NAME = re.compile(r"(?:(?:self|this|cls)\.)?[A-Za-z_$][\w$]*")
 _BEGINS = re.compile(r"(\s*:[^=\n]+)?\s*:?=(?![=>])")
 _SHRINKS = re.compile(r"\.(remove|pop|shift|splice|clear|insert|unshift)\b")
-_ENDS = re.compile(  # the branch behind the search leaves the loop
-    r"^[^\n;{}]*(?:\)[ \t]*|\{\s*)(?:return|break|throw)\b|^[^\n\])}]*:\s*(?:return|break|raise)\b"
-)
 _ARROW = re.compile(  # one expression on one element: its names, and what it says of them
     r"^(?:function\s*)?\(?\s*(\w+|\{[\w\s,:]*\})\s*(?::[^)]*)?\)?\s*(?:=>|->)?\s*"
     r"(?:\{\s*return\s+([^;{}]+?);?\s*\}|(?<=[>\s])([^{\n]+))$"
 )
 _EQUAL = re.compile(r"\s*(\w+)(?:\.\w+|\[[^\[\]]*\])*\s*==\s*(\w+)(?:\.\w+|\[[^\[\]]*\])*\s*")
 _GO_FUNCTION = re.compile(r"^func\(\s*(\w+)\s[^)]*\)\s*bool\s*\{\s*return\s+([^;{}]+?)\s*\}$")
-_LEFT = re.compile(r"[^\n]*\n\s*(?:return|break)\b")
 _POLLS = re.compile(rb"\b(?:setTimeout|sleep|delay)\(")  # it waits for what is put in: little at a time
-_CALLED = re.compile(rb"\(")
-# `name = f"{base}-{i}"` in a loop that counts on until nobody has the name
-_FREE_NAME = re.compile(
-    r"\Awhile\b[\s\S]*?(?:\$\{(\w+)\}|[{+]\s*(?:str\()?(\w+)\b)[\s\S]*?\b(?:\1|\2)(?:\+\+|\s*\+=\s*1\b)"
-)
-_THROWS = frozenset({"throw_statement", "raise_statement"})
-_LEAVING = frozenset({"break_statement", "return_statement", "raise_statement", "throw_statement"})
 _BY_VALUE = frozenset({"includes", "indexOf", "lastIndexOf", "contains"})
 _BY_CONDITION = frozenset({"find", "findIndex", "some", "anyMatch", "noneMatch", "filter"})
 _ANY = re.compile(rb"\bany\(")
@@ -93,6 +83,10 @@ _POSITIONS = frozenset({"index", "indexOf", "lastIndexOf", "Index"})
 _OF_EACH = frozenset({"filter", "map", "mapToInt", "removeIf"})
 _REFERENCE = re.compile(r"(?:(?:Predicate\.)?not\()?((?:this\.)?\w+)::(contains|indexOf)\)?$")
 _SCRIPT_METHODS = frozenset({"includes", "indexOf", "lastIndexOf", "find", "findIndex", "some", "filter", "shift"})
+_QUEUES = {
+    "python": "Use a `collections.deque` and its `popleft`.",
+    "java": "Use an `ArrayDeque` and its `poll`.",
+}
 
 
 def look_at_membership(operation: Node, file: SourceFile) -> Iterator[Mark]:
@@ -127,7 +121,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     if package not in ("slices", "golang.org/x/exp/slices") or len(given) != 2:
         return
     name = file.text(given[0])
-    if not re.fullmatch(r"\w+(?:\.\w+)?", name) or _ends_search(call, file):
+    if not re.fullmatch(r"\w+(?:\.\w+)?", name) or ends_search(call, file):
         return
     if method.endswith("Func") and not _compares_in_go(file.text(given[1]), call, file):
         return
@@ -215,7 +209,7 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
     size = size_of(name, call, file)
     is_queue = name.lower().endswith(("queue", "pending", "stack", "todo"))
     if (
-        _is_left(call, loop, file)
+        leaves_loop(call, loop, file)
         or _POLLS.search(file.source, loop.node.start_byte, loop.node.end_byte)
         or (size is Size.FEW and not is_queue)
         or (0 < loop.bound <= FEW and loop.kind != "while")  # one goes on while there is more
@@ -231,23 +225,11 @@ def _drained(call: Node, name: str, method: str, file: SourceFile) -> Iterator[M
     )
 
 
-def _is_left(call: Node, loop: LoopDraft, file: SourceFile) -> bool:
-    """Whether the line behind a call leaves the loop that is around it."""
-    found = _LEFT.match(text_after(call, file))
-    return found is not None and call.end_byte + found.end() <= loop.node.end_byte
-
-
-_QUEUES = {
-    "python": "Use a `collections.deque` and its `popleft`.",
-    "java": "Use an `ArrayDeque` and its `poll`.",
-}
-
-
 def _searched(node: Node, name: str, file: SourceFile, *, is_position: bool = False) -> Iterator[Mark]:
     """A mark when the name is known to be a list from outside the loop that the loop does not change."""
     if round_of(node, file) is None or not _NAME.fullmatch(name) or not is_list(name, node, file):
         return
-    if is_few(name, node, file) or _ends_search(node, file) or not _is_outside(name, node, file):
+    if is_few(name, node, file) or ends_search(node, file) or not _is_outside(name, node, file):
         return
     yield from _marks(node, name, _rounds(node, file), file, is_position=is_position)
 
@@ -268,19 +250,8 @@ def _searched_by(call: Node, name: str, condition: str, file: SourceFile) -> Ite
     elements = tuple(re.findall(r"\w+", arrow[1]))
     if not compares(arrow[2] or arrow[3], elements, loop, file) or is_few(name, call, file):
         return
-    if not _ends_search(call, file):
+    if not ends_search(call, file):
         yield from _marks(call, name, _rounds(call, file), file, is_known=is_list(name, call, file))
-
-
-def _ends_search(node: Node, file: SourceFile) -> bool:
-    """Whether what was found ends the loop: by a branch right behind the search, or at the end of the block that it
-    decides on."""
-    if _ENDS.match(text_after(node, file)):
-        return True
-    statement = file.statement_of(node)
-    block = statement.child_by_field_name("consequence") if statement.type == "if_statement" else None
-    inside = statements(block)
-    return bool(inside) and inside[-1].type in _LEAVING
 
 
 def _is_outside(name: str, node: Node, file: SourceFile, loop: LoopDraft | None = None) -> bool:
@@ -289,7 +260,7 @@ def _is_outside(name: str, node: Node, file: SourceFile, loop: LoopDraft | None 
     if loop is None or name in loop.variables or 0 < loop.bound <= FEW or name == loop.iterable:
         return False
     head = name.partition(".")[0]
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     is_changed = head.encode() in dependents(loop, file.source) or _begins_in(loop, name, file)
     if is_changed and not (file.language == "go" and _is_only_added_to(name, body)):
         return False
@@ -304,7 +275,7 @@ def _is_only_added_to(name: str, body: str) -> bool:
 
 def _begins_in(loop: LoopDraft, name: str, file: SourceFile) -> bool:
     """Whether every round begins the list anew."""
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     return next(followed(name, body, _BEGINS, "_."), None) is not None
 
 
@@ -323,38 +294,13 @@ def _rounds(node: Node, file: SourceFile, loop: LoopDraft | None = None) -> Size
     return Size.FEW if is_few else size
 
 
-def _costs_nobody(node: Node, file: SourceFile) -> bool:
-    """Whether the search runs on the way to an error, for the children of one node of a tree, which few have, or until
-    a name is found that nobody has taken yet."""
-    loop = round_of(node, file)
-    if loop is not None and loop.node.id == node.id:
-        loop = loop.parent
-    if loop is None:
-        return False
-    name = function_name(node, file).rpartition(".")[2].encode()
-    body = file.source[loop.node.start_byte : loop.node.end_byte]
-    own = (b"", b"this.", b"self.") if name else ()
-    if any(next(followed(each + name, body, _CALLED, b"_.$"), None) is not None for each in own):
-        return True
-    return _FREE_NAME.search(file.text(loop.node)) is not None or _ends_in_an_error(loop, file)
-
-
-def _ends_in_an_error(loop: LoopDraft, file: SourceFile) -> bool:
-    """Whether the branch that the loop stands in throws behind it."""
-    statement = file.statement_of(loop.node)
-    block = statement.parent
-    is_branch = block is not None and block.parent is not None and block.parent.type == "if_statement"
-    inside = statements(block) if is_branch else []
-    return bool(inside) and inside[-1].type in _THROWS and inside[-1].start_byte >= statement.end_byte
-
-
 def _marks(
     node: Node, name: str, rounds: Size, file: SourceFile, *, is_known: bool = True, is_position: bool = False
 ) -> Iterator[Mark]:
     """None when the list or the loop has few elements by its name, or nothing tells of many and it is not known to be a
     list; a guess unless both may have many. Who asks for the position of one after the other takes a map of them for
     any list."""
-    if _costs_nobody(node, file):
+    if costs_nobody(node, file):
         return
     searched = size_of(name, node, file)
     if searched is Size.FEW and is_position:

@@ -14,7 +14,7 @@ from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers.built_text import built_text, is_constant
 from analysis.engine.readers.reading import followed, function_name, is_made_once, round_of, short, text_before
-from analysis.engine.rules.base import ALL, Watch
+from analysis.engine.rules.base import ALL, Watch, last_names
 
 RULE = Rule(
     id="perf-regex-in-loop",
@@ -79,6 +79,8 @@ _TEXT = re.compile(r'\s*=\s*("(?:[^"\\\n]|\\.)*")')
 _DECLARES = re.compile(r"\s*[=;:,)]")
 _TYPE = re.compile(r"\b([A-Z]\w*)(?:<[^;(){}]*>)?\s+\Z")
 _ONCE = re.compile(r"(^|\.)(init|__init__|constructor|main|setup\w*|create\w*Config)$")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_PLAIN = re.compile(r"[\"'`][\w\s/:;,#%@=&-]*[\"'`]$")
 
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -112,10 +114,6 @@ def look(call: Node, file: SourceFile) -> Iterator[Mark]:
         confidence=confidence,
         data={"loop": "yes"} if in_loop else None,
     )
-
-
-_WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_PLAIN = re.compile(r"[\"'`][\w\s/:;,#%@=&-]*[\"'`]$")
 
 
 def _names(variables: tuple[str, ...], text: str) -> bool:
@@ -188,6 +186,6 @@ WATCHES = (
         "call",
         look,
         ALL,
-        names=frozenset({name.rpartition(".")[2] for name in _COMPILERS}) | frozenset(_TEXT_METHODS),
+        names=last_names(_COMPILERS) | frozenset(_TEXT_METHODS),
     ),
 )

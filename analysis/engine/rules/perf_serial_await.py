@@ -25,7 +25,7 @@ from analysis.engine.readers.reading import (
     is_short_list,
     short,
 )
-from analysis.engine.readers.round_order import ON_PURPOSE, comment_above, needs_order, of_each_round
+from analysis.engine.readers.round_order import ON_PURPOSE, comments_near, needs_order, of_each_round
 from analysis.engine.readers.sizes import Size, size_by_name, size_of
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -114,6 +114,10 @@ _QUESTION = re.compile(r"(?:^|\.)(?:get|head|fetch|urlopen)$")  # which changes 
 _FIRST_WORD = re.compile(rb"\s*")
 SPACE_BETWEEN = 120  # bytes in which the next question begins
 IN_A_ROW = 3  # awaits of remote calls that are worth being asked together
+_TOGETHER = {True: "asyncio.gather", False: "Promise.all"}
+_WORDS = re.compile(r"[A-Za-z_$][\w$]*")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
+_FILLED_IN = re.compile(r"\{([^{}]*)\}")
 
 
 def look(node: Node, file: SourceFile) -> Iterator[Mark]:
@@ -125,12 +129,11 @@ def look(node: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _in_rounds(node: Node, file: SourceFile) -> Iterator[Mark]:
     """`for (const id of ids) all.push(await load(id))`."""
-    index = file.loop_of(node)
-    loop = file.loops[index] if index is not None else None
+    loop = file.loop_of(node)
     call = awaited_call(node, file)
     if loop is None or loop.batched or call is None or 0 < loop.bound <= IN_A_ROW:
         return
-    body = file.source[loop.node.start_byte : loop.node.end_byte].decode("utf-8", "replace")
+    body = file.text(loop.node)
     variables = of_each_round(loop, body)
     if (
         not variables
@@ -239,7 +242,7 @@ def _in_a_row(node: Node, file: SourceFile) -> Iterator[Mark]:
         callees = asking  # as far as the names are enough
     elif before is not None:
         return
-    if len(callees) < IN_A_ROW or ON_PURPOSE.search(comment_above(statement, file)):
+    if len(callees) < IN_A_ROW or ON_PURPOSE.search(comments_near(statement, file)):
         return
     unknown = [each for each in callees if not _is_asked(each, file)]  # `judge` knows whether they ask anything
     asked_of = ", ".join(f"`{short(each, 30)}`" for each in callees[:IN_A_ROW])
@@ -259,12 +262,6 @@ def _beside(statement: Node, file: SourceFile, *, forward: bool = True) -> Node 
     while node is not None and node.type in COMMENTS and not ON_PURPOSE.search(file.text(node)):
         node = node.next_named_sibling if forward else node.prev_named_sibling
     return node
-
-
-_TOGETHER = {True: "asyncio.gather", False: "Promise.all"}
-_WORDS = re.compile(r"[A-Za-z_$][\w$]*")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
-_FILLED_IN = re.compile(r"\{([^{}]*)\}")
 
 
 def _words(text: str) -> list[str]:
@@ -300,7 +297,7 @@ def _may_ask(callee: str, file: SourceFile) -> bool:
     if _CHANGES.search(name):
         return False
     own = name.removeprefix("this.").removeprefix("self.")
-    names = (each.name.rpartition(".")[2] if own != name else each.name for each in file.functions)
+    names = (each.short_name if own != name else each.name for each in file.functions)
     if own in names:
         return True  # `judge` knows what it does
     return not _NOT_REMOTE.search(name) and is_imported(name, file)

@@ -119,11 +119,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
 
 def _repeats(site: QuerySite) -> bool:
     loop, query = site.loop, site.query
-    if (
-        loop is None
-        or not goes_on(loop, site.facts, site.table)
-        or not site.notes.keys().isdisjoint(ONE_ROUND | RARELY)
-    ):
+    if loop is None or not goes_on(loop, site.table) or not site.notes.keys().isdisjoint(ONE_ROUND | RARELY):
         return False
     if query.operation == "commit":
         return query.terminal in ("commit", "flush") and "batched" not in site.notes
@@ -268,7 +264,7 @@ def _own_writes(facts: FileFacts) -> frozenset[str]:
     return frozenset(
         f"{each.owner}.{last}"
         for each in facts.functions
-        if each.flags & FunctionFlag.METHOD and (last := each.name.rpartition(".")[2]) in _OUTSIDE_BULK
+        if each.flags & FunctionFlag.METHOD and (last := each.short_name) in _OUTSIDE_BULK
     )
 
 

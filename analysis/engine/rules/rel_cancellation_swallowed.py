@@ -202,8 +202,8 @@ def _is_end_of_task(body: Node, attempt: Node, file: SourceFile) -> bool:
     said = _TELLS.sub("", file.text(body)).strip()
     if said not in ("pass", "break", "return", ""):
         return False
-    index = file.loop_of(attempt) if said == "break" else None
-    last = file.loops[index].node if index is not None else attempt
+    loop = file.loop_of(attempt) if said == "break" else None
+    last = loop.node if loop is not None else attempt
     if _TELLS.sub("", text_after(last, file)).strip():
         return False
     started = {found[1].decode() for found in _STARTED.finditer(file.source)}
@@ -212,8 +212,8 @@ def _is_end_of_task(body: Node, attempt: Node, file: SourceFile) -> bool:
 
 def _drains(handler: Node, file: SourceFile) -> bool:
     """Whether a loop waits for something to be done, whatever comes meanwhile: `while not task.done():`."""
-    index = file.loop_of(handler)
-    return index is not None and ".done()" in file.text(file.loops[index].node).partition(":")[0]
+    loop = file.loop_of(handler)
+    return loop is not None and ".done()" in file.text(loop.node).partition(":")[0]
 
 
 def _takes_interrupt(handler: Node, file: SourceFile) -> str:
@@ -245,31 +245,34 @@ def _waits(name: bytes, file: SourceFile) -> bool:
 
 def _is_in_endless_loop(statement: Node, file: SourceFile) -> bool:
     """Whether a loop of the same function runs it whose head does not ask for the context."""
-    index = file.loop_of(statement)
-    if index is None or not file.in_loop(statement):
+    loop = file.loop_of(statement)
+    if loop is None or not file.in_loop(statement):
         return False
-    text = file.text(file.loops[index].node)
+    text = file.text(loop.node)
     head = text.partition("{")[0]
     return "Err()" not in head and text.count(".Done()") + text.count(".Err()") == 1
 
 
 def _is_counted(statement: Node, file: SourceFile) -> bool:
     """Whether the loop around has so many rounds and no more: `for range 2 {`."""
-    index = file.loop_of(statement)
-    return index is not None and _ROUNDS.match(file.source, file.loops[index].node.start_byte) is not None
+    return _is_in_loop_of(_ROUNDS, statement, file)
 
 
 def _asks_flag(statement: Node, file: SourceFile) -> bool:
     """Whether the loop around goes on while something holds: `for !closed.Load() {`."""
-    index = file.loop_of(statement)
-    head = file.text(file.loops[index].node).partition("{")[0] if index is not None else ""
+    loop = file.loop_of(statement)
+    head = file.text(loop.node).partition("{")[0] if loop is not None else ""
     return re.match(r"for\s+[^;\s]", head) is not None and " range " not in head
 
 
 def _walks(statement: Node, file: SourceFile) -> bool:
     """Whether the loop around may walk over a channel, which has to be emptied: of lists and maps it takes two."""
-    index = file.loop_of(statement)
-    return index is not None and _OVER_CHANNEL.match(file.source, file.loops[index].node.start_byte) is not None
+    return _is_in_loop_of(_OVER_CHANNEL, statement, file)
+
+
+def _is_in_loop_of(head: re.Pattern[bytes], statement: Node, file: SourceFile) -> bool:
+    loop = file.loop_of(statement)
+    return loop is not None and head.match(file.source, loop.node.start_byte) is not None
 
 
 def _is_taken_before(handler: Node, file: SourceFile) -> bool:

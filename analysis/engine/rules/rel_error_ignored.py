@@ -229,7 +229,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
             return place.finding(mark, severity=Severity.WARNING) if mark.severity == "critical" else None
         is_small = mark.severity == "critical" and _OF_COMMANDS.search(place.path) is not None
         return place.finding(mark, severity=Severity.WARNING) if is_small else place.finding(mark)
-    meant = codebase.calls.resolve(place.path, place.function, mark.data["call"])
+    meant = place.meant_by(mark.data["call"])
     package = _PACKAGE.search(mark.data["call"])
     functions = [
         codebase.files[each.path].functions[each.position]

@@ -21,7 +21,7 @@ from analysis.engine.readers.money_names import (
     is_of_a_bill,
 )
 from analysis.engine.readers.money_tables import says_money, speaks_of_money
-from analysis.engine.readers.reading import short
+from analysis.engine.readers.reading import CALLS, ancestor, short
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -63,9 +63,9 @@ class Order(models.Model):
 )
 
 _FLOATS = frozenset("""floatfield float real double double_precision float4 float8 float32 float64""".split())
-# An amount of something else, or one in the smallest unit, as the lines around it say.
 # As a word: a field `total_cents` says nothing of others.
 _IN_CENTS = re.compile(rb"(?i)(?<![a-z_.])cents?\b(?!\s*[:?=])")
+# The lines around it speak of an amount of something else, or of the smallest unit.
 _NO_MONEY_NEAR = re.compile(
     rb"(?i)credited units|\brain|precipitation|\bmm\b|meters?\b|\bfood\b"
     rb"|ingredient|quantit|nutri|\blit(?:er|re)s?\b|\bgrams?\b"
@@ -170,7 +170,7 @@ def _calls_around(call: Node) -> Iterator[Node]:
     """The calls that a call is an argument of, from the inside out, within its statement."""
     above = call.parent
     while above is not None and not above.type.endswith(("statement", "declaration", "definition", "declarator")):
-        if above.type in _CALLS:
+        if above.type in CALLS:
             yield above
         above = above.parent
 
@@ -291,17 +291,9 @@ def _is_amount_of(name: str, field: Node, file: SourceFile) -> bool:
     return _IN_CENTS.search(line) is None and not _is_no_money(name, field, file)
 
 
-def _class_around(field: Node) -> Node | None:
-    """The class, record or struct around a field."""
-    above = field.parent
-    while above is not None and above.type not in _CLASSES:
-        above = above.parent
-    return above
-
-
 def _owner(field: Node, file: SourceFile) -> str:
     """The name of the class, record or struct around a field."""
-    above = _class_around(field)
+    above = ancestor(field, _CLASSES)
     name = above.child_by_field_name("name") if above is not None else None
     return file.text(name) if name is not None else ""
 
@@ -344,7 +336,7 @@ def _mark(field: Node, name: str, kind: str, file: SourceFile) -> Mark:
 
 def _is_of_money(field: Node, file: SourceFile) -> bool:
     """Whether the class of a field says that it holds money: it names the currency, is a bill, or a row of a table."""
-    around = _class_around(field)
+    around = ancestor(field, _CLASSES)
     text = file.source[around.start_byte : around.end_byte] if around is not None else b""
     before = file.source[max(0, around.start_byte - NEAR) : around.start_byte] if around is not None else b""
     if _CURRENCY.search(text) is not None or _STORED.search(before[before.rfind(b"}") + 1 :] + text) is not None:
@@ -353,7 +345,6 @@ def _is_of_money(field: Node, file: SourceFile) -> bool:
 
 
 LONGEST_PRODUCT = 80  # characters that are read
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _COMPARED = frozenset({"comparison_operator"})
 _CLASSES = frozenset({"class_definition", "class_declaration", "record_declaration", "type_spec"})
 _PRICES = (b"rice", b"mount", b"alance", b"alary", b"ee", b"otal", b"efund", b"ayout", b"ost", b"ax")

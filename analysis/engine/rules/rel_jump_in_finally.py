@@ -8,6 +8,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
+from analysis.engine.readers.handlers import HANDLERS
 from analysis.engine.readers.reading import DEFINITIONS
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
@@ -65,7 +66,6 @@ _TAKES_ALL = re.compile(
     rb"|catch\s*(?:\{|\(\s*(?:final\s+)?(?:\w+\s*\)|(?:Exception|Throwable)\b))"
 )
 _THROWS = re.compile(rb"\b(?:raise|throw)\b")
-_HANDLED = frozenset({"except_clause", "catch_clause"})
 
 
 def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
@@ -96,7 +96,7 @@ def look(clause: Node, file: SourceFile) -> Iterator[Mark]:
 def _has_nothing_in_flight(clause: Node, file: SourceFile) -> bool:
     """Whether a handler of the same `try` takes everything, and none throws: no exception is on its way any more."""
     attempt = clause.parent
-    handlers = [each for each in attempt.named_children if each.type in _HANDLED] if attempt is not None else []
+    handlers = [each for each in attempt.named_children if each.type in HANDLERS] if attempt is not None else []
     return any(_TAKES_ALL.match(file.source, each.start_byte) for each in handlers) and not any(
         _THROWS.search(file.source, each.start_byte, each.end_byte) for each in handlers
     )
@@ -112,7 +112,7 @@ def _throws_again(statement: Node, clause: Node, file: SourceFile) -> bool:
     while above is not None and above.type not in DEFINITIONS:
         if above.type == "catch_clause":
             return re.search(rf"\b{name}\s*\)", file.text(above).partition("{")[0]) is not None
-        if any(_keeps(name, each, file) for each in above.named_children if each.type in _HANDLED):
+        if any(_keeps(name, each, file) for each in above.named_children if each.type in HANDLERS):
             return True
         above = above.parent
     return False
@@ -135,7 +135,7 @@ def _kept_by(node: Node, child: Node) -> frozenset[str]:
         return frozenset({"break", "continue"})
     if node.type in _SWITCHES:
         return frozenset({"break"})
-    if node.type == "try_statement" and "block" in child.type and any(each.type in _HANDLED for each in node.children):
+    if node.type == "try_statement" and "block" in child.type and any(each.type in HANDLERS for each in node.children):
         return frozenset({"throw", "raise"})
     return frozenset()
 

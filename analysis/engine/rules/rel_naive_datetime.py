@@ -22,9 +22,9 @@ from analysis.engine.readers.django_clock import (
     runs_in_utc,
 )
 from analysis.engine.readers.java_dates import is_zoned, reads_fields, reads_texts, stored_as
-from analysis.engine.readers.reading import followed, function_text, short, text_after
-from analysis.engine.readers.time_spans import gives_a_day, is_end_of_span, is_span, is_start_of_span
-from analysis.engine.readers.uses_of_times import ASSIGNED, WORD_END, confidence_of, severity_of, stays
+from analysis.engine.readers.reading import WORD_END, followed, function_text, short, text_after
+from analysis.engine.readers.time_spans import ASSIGNED, gives_a_day, is_end_of_span, is_span, is_start_of_span
+from analysis.engine.readers.uses_of_times import confidence_of, severity_of, stays
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -166,25 +166,7 @@ def look_at_default(given: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee == "java.time.LocalDateTime.now" and not file.arguments(call)[0]:
-        if _FORMATTED.match(file.source, call.end_byte) or _SHOWN_OR_SPAN.search(
-            file.source, max(0, call.start_byte - 60), call.start_byte
-        ):
-            return
-        if is_start_of_span(call, file):
-            return
-        if "systemDefault()" in function_text(call, file):
-            return  # all times of the function are of the zone of the machine
-        suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
-        message = "`LocalDateTime.now()` has no zone"
-        severity = severity_of(call, file)
-        kept, is_stored = stored_as(call, file)
-        data, confidence = stays(call, severity, file), "" if severity else "low"
-        if kept and is_stored:
-            data = {}
-            message = f"`{kept}` is given a `LocalDateTime`, which has no zone"
-        yield file.mark(
-            RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion, data=data
-        )
+        yield from _local_time(call, file)
     elif callee == "java.util.Date" and not file.arguments(call)[0]:
         kept, is_stored = stored_as(call, file)
         if kept:
@@ -193,20 +175,44 @@ def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
             suggestion = "Use `Instant.now()`."
             yield file.mark(RULE.id, call, message, severity="info", confidence="low", suggestion=suggestion, data=data)
     elif callee == "java.text.SimpleDateFormat" and not is_zoned(call, file):
-        pattern = next(iter(file.arguments(call)[0]), None)
-        if pattern is None or pattern.type != "string_literal" or not _HOURS_AND_DAY.search(file.text(pattern)):
-            return  # a day, or a time of the day, of whichever zone
-        is_read = reads_texts(call, file)
-        if reads_fields(call, file) if is_read else _OF_NAME.fullmatch(file.text(pattern)):
-            return
-        yield file.mark(
-            RULE.id,
-            call,
-            "This `SimpleDateFormat` reads and writes times in the zone of the machine",
-            confidence="medium",
-            data={} if is_read else {"form": "written"},
-            suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
-        )
+        yield from _date_format(call, file)
+
+
+def _local_time(call: Node, file: SourceFile) -> Iterator[Mark]:
+    if _FORMATTED.match(file.source, call.end_byte) or _SHOWN_OR_SPAN.search(
+        file.source, max(0, call.start_byte - 60), call.start_byte
+    ):
+        return
+    if is_start_of_span(call, file):
+        return
+    if "systemDefault()" in function_text(call, file):
+        return  # all times of the function are of the zone of the machine
+    suggestion = "Use `Instant.now()` or `ZonedDateTime.now(zone)`."
+    message = "`LocalDateTime.now()` has no zone"
+    severity = severity_of(call, file)
+    kept, is_stored = stored_as(call, file)
+    data, confidence = stays(call, severity, file), "" if severity else "low"
+    if kept and is_stored:
+        data = {}
+        message = f"`{kept}` is given a `LocalDateTime`, which has no zone"
+    yield file.mark(RULE.id, call, message, severity=severity, confidence=confidence, suggestion=suggestion, data=data)
+
+
+def _date_format(call: Node, file: SourceFile) -> Iterator[Mark]:
+    pattern = next(iter(file.arguments(call)[0]), None)
+    if pattern is None or pattern.type != "string_literal" or not _HOURS_AND_DAY.search(file.text(pattern)):
+        return  # a day, or a time of the day, of whichever zone
+    is_read = reads_texts(call, file)
+    if reads_fields(call, file) if is_read else _OF_NAME.fullmatch(file.text(pattern)):
+        return
+    yield file.mark(
+        RULE.id,
+        call,
+        "This `SimpleDateFormat` reads and writes times in the zone of the machine",
+        confidence="medium",
+        data={} if is_read else {"form": "written"},
+        suggestion="Use a `DateTimeFormatter` with a zone, or call `setTimeZone`.",
+    )
 
 
 def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:

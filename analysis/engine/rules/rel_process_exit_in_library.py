@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Function, FunctionFlag, Mark
@@ -310,10 +309,10 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _is_start(place: Place) -> bool:
     """Whether a function is run once, at the start: by its name, or that of all in its file that call it."""
-    name = place.function.name.rpartition(".")[2]
+    name = place.function.short_name
     if _STARTS.search(name):
         return True
-    callers = [each.name.rpartition(".")[2] for each in _callers_in_file(place)]
+    callers = [each.short_name for each in _callers_in_file(place)]
     return name[:1].islower() and bool(callers) and all(map(_STARTS.search, callers))
 
 
@@ -325,14 +324,14 @@ def _is_given_settings(place: Place) -> bool:
 
 
 def _callers_in_file(place: Place) -> list[Function]:
-    name = place.function.name.rpartition(".")[2]
+    name = place.function.short_name
     return [each for each in place.facts.functions if any(call.rpartition(".")[2] == name for call in each.calls)]
 
 
 def _is_step_of_main(place: Place) -> bool:
     """Whether only the `main` and `init` of programs call a function of Go: it is their code, put elsewhere."""
-    codebase, here = place.codebase, Callee(place.path, place.index)
-    name = place.function.name.rpartition(".")[2]
+    codebase, here = place.codebase, place.callee
+    name = place.function.short_name
     importers = {edge.source for edge in codebase.graph.importers_of(place.path)} & codebase.files.keys()
     package = {path for path in codebase.files if path.rpartition("/")[0] == place.path.rpartition("/")[0]}
     callers = [

@@ -144,7 +144,7 @@ def _meant(callee: str, place: Place) -> list[tuple[str, Function]]:
     """The functions of the project that a callee can mean, each with its file, also one that its file gives by
     default."""
     files = place.codebase.files
-    found = place.codebase.calls.resolve(place.path, place.function, callee)
+    found = place.meant_by(callee)
     if found:
         return [(each.path, files[each.path].functions[each.position]) for each in found]
     given = (each.target for each in place.codebase.graph.imports_of(place.path) if "default" in each.names)

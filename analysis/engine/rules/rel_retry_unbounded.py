@@ -12,9 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.attempts import (
-    CALLS,
     DAEMON,
-    HANDLERS,
     LIMITED,
     OPTIMISTIC,
     REMOTE,
@@ -24,11 +22,11 @@ from analysis.engine.readers.attempts import (
     goes_out,
     is_counted_down,
 )
-from analysis.engine.readers.handlers import comment_above
+from analysis.engine.readers.handlers import HANDLERS, comment_above
 from analysis.engine.readers.held_clients import by_client
 from analysis.engine.readers.outside_calls import by_class, what_it_does
 from analysis.engine.readers.promises import awaits_only_what_keeps_errors
-from analysis.engine.readers.reading import followed, function_name, within
+from analysis.engine.readers.reading import CALLS, WORD_END, followed, function_name, within
 from analysis.engine.readers.recursive_attempts import GO_AGAIN, Again, again_in_catch, again_in_go, again_in_handler
 from analysis.engine.readers.retry_libraries import said_of_annotation, said_of_decorator, said_of_option
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Look, Watch
@@ -110,7 +108,6 @@ _FILE = re.compile(
 _TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`")
 _TOLD = re.compile(r"\b(?:log\w*|logger|console|slog|fmt|print\w*)(?:\.\w+)?\([^\n]*", re.IGNORECASE)
 _COUNTS_ON = re.compile(r"(?<![\w.])(\w+)\s*(?:\+\+|\+=\s*1\b);?|\+\+(\w+);")
-_WORD_END = re.compile(r"\b")
 _NOTHING = re.compile(rb"None|null|undefined|nil")
 _GIVEN_TRUE = re.compile(r"\s*=\s*[Tt]rue\b")
 _GIVEN_SOMETHING = re.compile(r"\s*=(?!=)\s*(?!(?:[Ff]alse|None|null|nil|undefined)\b)")
@@ -158,7 +155,7 @@ def _without_counts(text: str) -> str:
     nothing."""
     text = _TEXT.sub("", text)
     for counted in {found[1] or found[2] for found in _COUNTS_ON.finditer(text)}:
-        if not any(followed(counted, _COUNTS_ON.sub("", text), _WORD_END, "_.")):
+        if not any(followed(counted, _COUNTS_ON.sub("", text), WORD_END, "_.")):
             text = re.sub(rf"\b{counted}\b", "", text)
     return text
 
@@ -250,7 +247,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     called = (
         codebase.place(callee.path, callee.position)
         for name in mark.data["calls"].split()
-        for callee in codebase.calls.resolve(place.path, place.function, name)
+        for callee in place.meant_by(name)
     )
     return place.finding(mark) if any(map(_is_remote, called)) else None
 

@@ -16,14 +16,8 @@ from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.handlers import comment_above, explaining_words, says_it_may_fail
 from analysis.engine.readers.promises import keeps_its_error
 from analysis.engine.readers.reading import text_after
-from analysis.engine.readers.silent_handlers import (
-    SENDS,
-    WRITES,
-    SilentHandler,
-    handler_that_does_nothing,
-    is_right,
-    keeps_default,
-)
+from analysis.engine.readers.silence_reasons import is_right, keeps_default
+from analysis.engine.readers.silent_handlers import SENDS, WRITES, SilentHandler, handler_that_does_nothing
 from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -75,8 +69,6 @@ _REACHES_OUT = re.compile(
 )
 _NULLABLE = re.compile(rb"@Nullable\b|@CheckForNull\b|->\s*(?:Optional\[|[^:]*\|\s*None\b)|\bOptional<")
 _WAITS_FOR = re.compile(r"\bawait\b")  # something outside, which may fail for many reasons
-_COMPOUND = frozenset({"if_statement", "for_statement", "while_statement", "with_statement", "try_statement"})
-_GIVES = re.compile(r"\breturn\s+\S")
 _GIVES_NOTHING = re.compile(r"\b(?:null|undefined)\b")
 _ASSERTS = re.compile(r"\b(?:expect|assert)\w*\(|\bassert\b")
 _CLEANS_UP = re.compile(
@@ -171,7 +163,7 @@ def _is_sure_of_script(handler: SilentHandler) -> bool:
 def _is_tried_next(handler: SilentHandler) -> bool:
     """Whether the function gives back what it tries for, and the next statement tries again in another way."""
     behind = handler.attempt.next_named_sibling
-    return _GIVES.search(handler.guarded) is not None and behind is not None and behind.type == "try_statement"
+    return handler.gives_result and behind is not None and behind.type == "try_statement"
 
 
 def _may_be_empty(handler: SilentHandler) -> bool:

@@ -112,7 +112,7 @@ def _finders(facts: FileFacts) -> dict[str, list[bool]]:
         return {}
     found: dict[str, list[bool]] = {}
     for function in facts.functions:
-        name = function.name.rpartition(".")[2]
+        name = function.short_name
         if function.owner and name in FOUND_ONE:
             gives_on = any(call.rpartition(".")[2] in _MAY_GIVE_NOTHING for call in function.calls)
             found.setdefault(name, []).append(gives_on)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark, Query
@@ -174,19 +173,8 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
     if _MANAGES.search(text[:LONGEST_HEADER].partition(b"{" if file.language != "python" else b":")[0]):
         return
     name = file.functions[file.function_of(function)].name
-    data = {
-        "guarded": "1" if _GUARDED.search(text) or _GUARDED.search(before) else "",
-        "writes": "1" if _WRITES.search(_HEADERS.sub(b"", text)) else "",
-        "queued": "1" if _ONLY_QUEUED.search(text) else "",
-        "money": "1" if _MONEY.search(text) else "",
-        "adds": "1" if _ADDS.search(_HEADERS.sub(b"", text)) else "",
-        "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
-        "asks": "1" if _ASKS_STATE.search(text) else "",
-        "delivered": "1" if _DELIVERED.search(text) else "",
-        "told_by": by,
-    }
     header = function.child_by_field_name("name") or function
-    yield file.mark(RULE.id, header, _MESSAGE.format(name), data=data)
+    yield file.mark(RULE.id, header, _MESSAGE.format(name), data=_said_of(text, before) | {"told_by": by})
     parsed = _PARSED.search(text)
     if parsed is not None and _SIGNED.search(text) and _is_verified_late(text, parsed.start(), file):
         yield file.mark(
@@ -196,6 +184,21 @@ def look(function: Node, file: SourceFile) -> Iterator[Mark]:
             suggestion="Verify the signature over the raw bytes first, then read the body.",
             data={"form": "order", "told_by": by},
         )
+
+
+def _said_of(text: bytes, before: bytes) -> dict[str, str]:
+    """What `judge` wants to know of the text of a handler and of what stands above it."""
+    plain = _HEADERS.sub(b"", text)
+    return {
+        "guarded": "1" if _GUARDED.search(text) or _GUARDED.search(before) else "",
+        "writes": "1" if _WRITES.search(plain) else "",
+        "queued": "1" if _ONLY_QUEUED.search(text) else "",
+        "money": "1" if _MONEY.search(text) else "",
+        "adds": "1" if _ADDS.search(plain) else "",
+        "state": "1" if _STATES.search(text) and not _HAPPENS.search(text) else "",
+        "asks": "1" if _ASKS_STATE.search(text) else "",
+        "delivered": "1" if _DELIVERED.search(text) else "",
+    }
 
 
 def _is_verified_late(text: bytes, parsed: int, file: SourceFile) -> bool:
@@ -259,7 +262,7 @@ def _is_sure(mark: Mark) -> bool:
 
 def _is_part_of_another(place: Place) -> bool:
     """Whether another handler of webhooks in the file calls this one: what is wrong is told there."""
-    name = place.function.name.rpartition(".")[2]
+    name = place.function.short_name
     return any(
         each.name != place.function.name
         and _IS_OF_HOOKS.search(each.name)
@@ -291,18 +294,9 @@ def _callees(place: Place) -> Iterator[Place]:
     """What a handler calls and what that calls, a service between the handler and the rows, with the functions that
     stand in those: what runs in a transaction."""
     calls = place.codebase.calls
-    direct = calls.callees(Callee(place.path, place.index))
+    direct = calls.callees(place.callee)
     for callee in dict.fromkeys((*direct, *(inner for each in direct for inner in calls.callees(each)))):
-        yield from (place.codebase.place(callee.path, each) for each in _with_nested(callee, place.codebase))
-
-
-def _with_nested(callee: Callee, codebase: Codebase) -> list[int]:
-    """The position of a function and those of the functions in it, which stand behind it."""
-    found = [callee.position]
-    for index, function in enumerate(codebase.files[callee.path].functions[callee.position + 1 :], callee.position + 1):
-        if function.parent in found:
-            found.append(index)
-    return found
+        yield from place.codebase.place(*callee).with_nested()
 
 
 def _is_guarded(place: Place) -> bool:
@@ -318,7 +312,7 @@ def _is_guarded(place: Place) -> bool:
 
 def _queries(place: Place) -> Iterator[Query]:
     """The queries of a function, those of repositories as these declare them."""
-    for site in place.codebase.queries.by_function.get((place.path, place.index), ()):
+    for site in place.queries:
         yield site.query
 
 

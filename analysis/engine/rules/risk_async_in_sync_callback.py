@@ -222,7 +222,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _takes_rejections(maker: str, place: Place, codebase: Codebase) -> bool:
     """Whether a function of the project makes routers with a package that wraps every handler."""
-    found = codebase.calls.resolve(place.path, place.function, maker)
+    found = place.meant_by(maker)
     imported = (statement.target for each in found for statement in codebase.files[each.path].imports)
     return any(_HANDS_ON.match(target) for target in imported)
 
@@ -232,7 +232,7 @@ def _rejects(called: str, place: Place, codebase: Codebase) -> bool:
     handle their own errors."""
     if what_it_does(called, place.facts.language):
         return True
-    found = codebase.calls.resolve(place.path, place.function, called)
+    found = place.meant_by(called)
     flags = [codebase.files[each.path].functions[each.position].flags for each in found]
     return bool(flags) and all(each & FunctionFlag.ASYNC and not each & FunctionFlag.KEEPS_ERRORS for each in flags)
 

@@ -15,8 +15,8 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.database_drivers import CONNECTS
 from analysis.engine.readers.file_paths import is_path
-from analysis.engine.readers.reading import followed, full_callee, function_name, origin_of
-from analysis.engine.rules.base import PYTHON, Watch
+from analysis.engine.readers.reading import followed, full_callee, function_name, is_awaited, is_own_function, origin_of
+from analysis.engine.rules.base import PYTHON, Watch, last_names
 
 RULE = Rule(
     id="risk-blocking-call-in-async",
@@ -96,7 +96,7 @@ _LOCAL_FILES = frozenset({"open", "io.open", "io.open_code", "os.fdopen"})
 _TERMINALS = frozenset("get create first last exists count delete update iterator aggregate bulk_create save".split())
 _AWAITED = re.compile(rb"\bawait\s*\Z")
 _WAITED = frozenset({"await", "lambda"})  # a lambda is run by whom it is given to
-_NAMES = frozenset({name.rpartition(".")[2] for name in _BLOCKING}) | _METHODS
+_NAMES = last_names(_BLOCKING) | _METHODS
 _OPENS = re.compile(rb"\(")
 _AWAITS = re.compile(rb"\bawait\b|\bfor\b|\bwith\b|create_task|ensure_future|gather|_to_async|to_thread|def\b|lambda\b")
 _COMMAND_LINES = frozenset({"argparse", "click", "typer", "getpass"})
@@ -110,7 +110,7 @@ _OWN_NAME = re.compile(r"(?:self\.)?[A-Za-z_]\w*")
 
 def look(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Calls directly inside `async def` that are not awaited."""
-    if not file.in_async(call) or (blocking := _blocking_name(call, file)) is None or _is_awaited(call):
+    if not file.in_async(call) or (blocking := _blocking_name(call, file)) is None or is_awaited(call):
         return
     if _is_rule_of_a_build(call, file):
         return
@@ -167,9 +167,7 @@ def look_one_level_deep(root: Node, file: SourceFile) -> Iterator[Mark]:
         blocking = min(blocked.get(function.index, ()), key=_is_of_local_file, default=None)
         if blocking is None:
             continue
-        called = re.compile(
-            rb"(?<![\w.])(?:self\.|cls\.)?" + re.escape(function.name.rpartition(".")[2].encode()) + rb"\("
-        )
+        called = re.compile(rb"(?<![\w.])(?:self\.|cls\.)?" + re.escape(function.short_name.encode()) + rb"\(")
         for match in called.finditer(file.source):
             scope = file.scope_at(match.start(), match.end())
             around = scope.function
@@ -229,7 +227,7 @@ def look_at_imported(root: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _blocked_by(call: str, place: Place, codebase: Codebase) -> str:
     """The call by which a plain function of another file blocks; empty when what is called may be a coroutine."""
-    meant = codebase.calls.resolve(place.path, place.function, call)
+    meant = place.meant_by(call)
     others = [each for each in meant if each.path != place.path]
     if len(others) != 1:
         return ""
@@ -290,7 +288,7 @@ def _blocking_name(call: Node, file: SourceFile) -> str | None:
     """What blocks, or None: a function known for it, or a method of a client that the function made or annotated."""
     callee = full_callee(call, file)
     if callee in _BLOCKING:
-        return None if _is_shadowed(callee, file) else callee
+        return None if is_own_function(callee, file) else callee
     receiver, _, method = callee.rpartition(".")
     if method not in _METHODS:
         return None
@@ -324,16 +322,6 @@ def _is_rule_of_a_build(call: Node, file: SourceFile) -> bool:
     """Whether the coroutine is a rule of Pants, whose engine runs each in a thread of its own."""
     decorators = file.functions[file.function_of(call)].decorators
     return any(file.resolve(each).startswith("pants.") for each in decorators)
-
-
-def _is_awaited(call: Node) -> bool:
-    parent = call.parent
-    return parent is not None and parent.type == "await"
-
-
-def _is_shadowed(callee: str, file: SourceFile) -> bool:
-    """A builtin of that name that the file defines itself."""
-    return "." not in callee and any(function.name == callee for function in file.functions)
 
 
 WATCHES = (

@@ -18,7 +18,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.queries import QuerySite
 from analysis.engine.readers.reading import node_at
 from analysis.engine.readers.soft_deletes import NEEDS, soft_deletes
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import ROOTS, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 from analysis.engine.severity import MILDER
 from analysis.engine.volumes import is_large, larger
@@ -229,7 +229,4 @@ def _finding(cascade: _Cascade, volume: Volume, site: QuerySite | None) -> Findi
     )
 
 
-WATCHES = tuple(
-    Watch(root, look, languages, needs=NEEDS[languages])
-    for languages, root in ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
-)
+WATCHES = tuple(Watch(root, look, languages, needs=NEEDS[languages]) for languages, root in ROOTS)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from msgspec import structs
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
@@ -199,7 +198,7 @@ def _message(what: str, line: int) -> str:
 def _locks_a_row(place: Place) -> bool:
     """Whether the function, or one that it calls, locks a row: who comes second waits until the first one is done."""
     asked = place.codebase.queries.by_function
-    here = Callee(place.path, place.index)
+    here = place.callee
     called = place.codebase.calls.callees(here)
     return any(site.query.lock for each in (here, *called) for site in asked.get(each, ()))
 

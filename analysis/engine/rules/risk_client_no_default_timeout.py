@@ -16,10 +16,16 @@ from analysis.engine.readers.go_pools import OPENS, without_limit
 from analysis.engine.readers.go_results import helps_tests
 from analysis.engine.readers.grpc_stubs import calls_without_deadline
 from analysis.engine.readers.java_clients import unlimited_client
+from analysis.engine.readers.java_waits import waits_for_ever
 from analysis.engine.readers.python_waits import waits_for_another
-from analysis.engine.readers.reading import assigned_values, declarations, function_name, function_text, given_values
-from analysis.engine.readers.transactions import typed
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.readers.reading import (
+    assigned_values,
+    first_argument,
+    function_name,
+    function_text,
+    known_values,
+)
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="risk-client-no-default-timeout",
@@ -106,12 +112,6 @@ _SCRIPT = {  # to the option that limits it
 }
 _UNKNOWN = frozenset({"identifier", "spread_element", "call_expression"})
 _UNKNOWN_OPTIONS = _UNKNOWN | {"member_expression"}
-_JAVA_WAITS = re.compile(r"(^|\.)(\w*[fF]uture|\w*[lL]atch)(\(\))?\.(get|join|await)$")
-# Of an executor, of `HttpClient`, of `CompletableFuture`.
-_GIVES_FUTURE = re.compile(r"\.(?:submit|sendAsync|supplyAsync|runAsync)\(\)(?:\.\w+\(\))*$")
-_SENDS = re.compile(r"kafka(?:Template|Producer)\.")
-_WAITED_FOR = re.compile(rb"\b(?:Future|CompletableFuture|CountDownLatch|CyclicBarrier)(?:<[^;(){}\n]*>)?\s+\Z")
-_BLOCKING_QUEUE = re.compile(rb"\b\w*Blocking(?:Queue|Deque)(?:<[^;(){}\n]*>)?\s+\Z")
 _ENDS = re.compile(r"(?i)(?:^|\.)_*(?:a?close|shutdown|stop|join|terminate|dispose|a?exit|drain|wait)\w*$")
 _IN_MEMORY = re.compile(r"(?i)mem_?conn|bufconn|in_?mem(?:ory)?listen|net\.Pipe\(|\"unix\"")
 _ASSIGNED_TO = re.compile(rb"([\w.]+)\s*:?=\s*&?\Z")
@@ -125,12 +125,6 @@ _FROM_OUTSIDE = re.compile(
 )
 _ENVIRONMENT = re.compile(r"\bos\.(?:environ|getenv)\b")
 _ADDRESS = re.compile(r"(?i)ur[li]|dsn|address")
-# What comes after the futures are complete, or runs on a thread of its own, with the bracket of what it runs.
-_WHEN_DONE = re.compile(
-    rb"\bwhenAll(?:Complete|Succeed)\b|\b(?:whenComplete|then(?:Run|Apply|Accept|Compose)|handle)(?:Async)?\(\s*\Z"
-    rb"|\badd(?:Listener|Callback)\(\s*\Z|\b(?:supplyAsync|runAsync)\(\s*\Z"
-)
-LONGEST_CHAIN = 500  # bytes
 
 
 def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -167,7 +161,7 @@ def look_at_python(call: Node, file: SourceFile) -> Iterator[Mark]:
 def _held_texts(given: list[Node], file: SourceFile) -> list[str]:
     """What the function, or else the file, gives the names among the arguments, as text."""
     names = [each for each in given if each.type == "identifier"]
-    values = [assigned_values(file.text(each), each, file) or given_values(file.text(each), file) for each in names]
+    values = [known_values(file.text(each), each, file) for each in names]
     return [file.text(value) for each in values for value in each]
 
 
@@ -231,7 +225,7 @@ def look_at_go_call(call: Node, file: SourceFile) -> Iterator[Mark]:
     callee = file.callee(call)
     if callee in _GO_SERVERS:
         name = callee.rpartition("/")[2]
-        first = next((file.text(each) for each in file.arguments(call)[0]), "")
+        first = first_argument(call, file)
         is_local = _LOOPBACK.match(first) is not None or helps_tests(file) or _shows_profiles(call, file)
         if name == "http.Serve" and _IN_MEMORY.search(function_text(call, file)):
             return
@@ -320,44 +314,8 @@ def look_at_java_client(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_java(call: Node, file: SourceFile) -> Iterator[Mark]:
     """`future.get()` and `latch.await()` without limit, where a request waits."""
-    callee = file.callee(call)
-    receiver, _, method = callee.rpartition(".")
-    if file.arguments(call)[0] or "Timeout()" in callee:
-        return
-    if not (_JAVA_WAITS.search(callee) or _is_declared_to_wait(receiver, method, file) or _is_sent(receiver, file)):
-        return
-    if re.search(r"\.isDone\(\)|CompletableFuture\.allOf", function_text(call, file)) or _runs_when_done(call, file):
-        return
-    if re.search(rb"\bAtomicReference<[^;\n]*\b" + re.escape(callee.split(".")[-2].encode()) + rb"\b", file.source):
-        return  # what it holds is there at once
-    yield file.mark(RULE.id, call, f"`{callee}()` waits without limit", data={"only": "request"})
-
-
-def _is_sent(receiver: str, file: SourceFile) -> bool:
-    """Whether what a call gives is a future for certain: of an executor, of a client, of what Kafka is sent."""
-    if _GIVES_FUTURE.search(receiver) is not None:
-        return True
-    return receiver.endswith(".send()") and _SENDS.match(typed(receiver.removesuffix("()"), file)) is not None
-
-
-def _is_declared_to_wait(receiver: str, method: str, file: SourceFile) -> bool:
-    """Whether Java declares the name as something that lets its caller wait: a future, a latch, a blocking queue."""
-    name = receiver.removeprefix("this.")
-    kind = _BLOCKING_QUEUE if method == "take" else _WAITED_FOR
-    return name.isidentifier() and any(kind.search(before) for before in declarations(name, file))
-
-
-def _runs_when_done(call: Node, file: SourceFile) -> bool:
-    """Whether the call stands in what runs when futures are complete: `whenAllComplete(a, b).call(() -> ...)`."""
-    node = call
-    while node.parent is not None and node.type != "method_declaration":
-        if node.type == "lambda_expression":
-            start = max(0, node.start_byte - LONGEST_CHAIN)
-            before = file.source[start : node.start_byte].rpartition(b";")[2]
-            if _WHEN_DONE.search(before) is not None:
-                return True
-        node = node.parent
-    return False
+    if waits_for_ever(call, file):
+        yield file.mark(RULE.id, call, f"`{file.callee(call)}()` waits without limit", data={"only": "request"})
 
 
 def _comes_from_outside(address: Node, file: SourceFile) -> bool:
@@ -388,9 +346,9 @@ def _is_unknown(positional: list[Node], callee: str) -> bool:
 
 
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
+    Watch("call", look_at_python, PYTHON, names=last_names(_PYTHON)),
     Watch("call", look_at_waiting, PYTHON, names=frozenset({"get", "result"})),
-    Watch("call", look_at_script, SCRIPT, names=frozenset(name.rpartition(".")[2] for name in _SCRIPT)),
+    Watch("call", look_at_script, SCRIPT, names=last_names(_SCRIPT)),
     Watch("call", look_at_go_call, GO, names=frozenset({"ListenAndServe", "ListenAndServeTLS", "Serve"})),
     Watch("call", look_at_go_pool, GO, needs=(b'"mysql"', b'"postgres"', b"driver/mysql"), names=OPENS),
     Watch("literal", look_at_go_literal, GO, needs=(b"http.Server{",)),

@@ -13,7 +13,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers.fresh_contexts import CANCELS, has_own_limit, is_meant, is_started, is_taken_over
 from analysis.engine.readers.go_results import bound_names, helps_tests
 from analysis.engine.readers.reading import followed, function_name, text_after, text_before
-from analysis.engine.rules.base import GO, Watch
+from analysis.engine.rules.base import GO, Watch, last_names
 
 RULE = Rule(
     id="risk-context-not-propagated",
@@ -148,7 +148,7 @@ def look_at_nil(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _wants_context(called: str, place: Place, codebase: Codebase) -> bool:
     """Whether all that a name can mean takes a context first, and does not ask whether it was given one."""
-    found = codebase.calls.resolve(place.path, place.function, called)
+    found = place.meant_by(called)
     for each in found:
         facts = codebase.files[each.path]
         taken = facts.functions[each.position].parameters[:1]
@@ -270,10 +270,10 @@ def _is_made_once(callee: str, name: str, call: Node, file: SourceFile) -> bool:
 def _has_a_key_for_each_round(call: Node, file: SourceFile) -> bool:
     """Whether the loop goes over the keys that are put into the context: it grows by each of them once."""
     given = file.arguments(call)[0]
-    index = file.loop_of(call)
-    if len(given) != 3 or index is None:
+    loop = file.loop_of(call)
+    if len(given) != 3 or loop is None:
         return False
-    head = file.text(file.loops[index].node).partition("{")[0]
+    head = file.text(loop.node).partition("{")[0]
     return re.search(rf"\b{re.escape(file.text(given[1]))}\b[^\n]*:=\s*range\b", head) is not None
 
 
@@ -354,7 +354,7 @@ WATCHES = (
             "Dial",
             "WithValue",
         }
-        | {name.rpartition(".")[2] for name in CANCELS}
+        | last_names(CANCELS)
         | {"NewRequestWithContext", "CommandContext", "QueryContext", "ExecContext", "QueryRowContext", "DialContext"}
         | {"WithContext"},
     ),

@@ -123,20 +123,20 @@ def _takes_back(statement: Node, file: SourceFile) -> bool:
 def _calls_what_it_goes_over(statement: Node, file: SourceFile) -> bool:
     """Whether the loop goes over functions that are all to run at the end: `for _, undo := range undos`."""
     called = re.match(r"defer\s+(\w+)\(\)", file.text(statement))
-    index = file.loop_of(statement)
-    if called is None or index is None:
+    loop = file.loop_of(statement)
+    if called is None or loop is None:
         return False
-    head = file.text(file.loops[index].node).partition("{")[0]
+    head = file.text(loop.node).partition("{")[0]
     return re.search(rf"\b{called[1]}\s*:=\s*range\b", head) is not None
 
 
 def _holds_all_locks(statement: Node, file: SourceFile) -> bool:
     """Whether a round takes the lock of its own element and does nothing under it: what follows the loop needs all."""
-    index = file.loop_of(statement)
+    loop = file.loop_of(statement)
     unlocked = _UNLOCKS.search(file.text(statement))
-    if index is None or unlocked is None or unlocked[1] not in file.loops[index].variables:
+    if loop is None or unlocked is None or unlocked[1] not in loop.variables:
         return False
-    body = statements(file.loops[index].node.child_by_field_name("body"))
+    body = statements(loop.node.child_by_field_name("body"))
     return bool(body) and body[-1].id == statement.id
 
 
@@ -183,11 +183,10 @@ def _is_let_go_by_each_round(statement: Node, file: SourceFile) -> bool:
 
 def _never_ends(statement: Node, file: SourceFile) -> bool:
     """Whether the loop around it is written without an end, and nothing in it leaves the loop."""
-    index = file.loop_of(statement)
-    loop = file.loops[index].node if index is not None else None
-    if loop is None or not _ENDLESS.match(file.source, loop.start_byte):
+    loop = file.loop_of(statement)
+    if loop is None or not _ENDLESS.match(file.source, loop.node.start_byte):
         return False
-    return _LEAVES.search(file.source, loop.start_byte, loop.end_byte) is None
+    return _LEAVES.search(file.source, loop.node.start_byte, loop.node.end_byte) is None
 
 
 def _leaves_the_loop_after(statement: Node, file: SourceFile) -> bool:
@@ -223,10 +222,10 @@ def _is_kept(statement: Node, file: SourceFile) -> bool:
     if closed is None or block is None:
         return False
     is_test = helps_tests(file)
-    index = file.loop_of(statement)
+    loop = file.loop_of(statement)
     own = "" if is_test else r"(?!\.)"  # the address of a server that a test starts serves as the server itself
     for name in filter(None, closed.groups()):
-        if is_test and index is not None and name in file.loops[index].variables:
+        if is_test and loop is not None and name in loop.variables:
             return True
         kept = rf"\bappend\([^\n]*\b{re.escape(name)}\b{own}|\w\]\s*=\s*&?{re.escape(name)}\b{own}"
         if is_test:

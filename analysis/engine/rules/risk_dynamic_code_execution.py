@@ -19,12 +19,13 @@ from analysis.engine.readers.reading import (
     declarations,
     followed,
     function_name,
+    is_own_function,
     is_parameter,
     short,
     text_after,
     text_before,
 )
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="risk-dynamic-code-execution",
@@ -83,9 +84,9 @@ _PARSE = {
     "python": "Parse the text with `ast.literal_eval`, or choose among functions of your own by name.",
     "java": "Choose among methods of your own by name, or run the script in an engine that may reach nothing else.",
 }
-# The head of a library that was copied into the project: its name and version in the first comment.
 LONGEST_HEAD = 600  # bytes in which a bundle says what loads it
 _BUNDLE = re.compile(rb"webpackUniversalModuleDefinition|typeof exports\b[^;]*typeof module\b[^;]*\bdefine\b")
+# The head of a library that was copied into the project: its name and version in the first comment.
 _LIBRARY = re.compile(rb"\s*(?:/\*+!?|//+!?)[\s*!]*(?![^\n]*(?:[Ll]icense|[Cc]opyright))[^\n]{2,60}?\bv?\d+\.\d+\.\d+")
 _READ = re.compile(r"(\w+)\.read\(\)")
 _FIXED = r"(?:os\.path\.join\([^()\n]*?)?(?:[A-Z][A-Z0-9_]+|[\"'][^\"'\n]+[\"'])\s*[,)]"
@@ -97,15 +98,14 @@ _OF_A_FILE = re.compile(r"^(?!.*(?i:request|upload)).*\.read(?:_text|_bytes)?\(\
 _LOADS_MODULES = (".exec_module", ".load_module", ".get_code")  # of a loader for `importlib`
 _OF_A_PAGE = re.compile(rb"\bdocument\.(?:create(?:Element|Event)|getElement|querySelector|addEventListener|write)")
 _HIDDEN_REQUIRE = re.compile(r"[\"'`](?:require|import)[\"'`]")  # from a bundler, which would follow it
-_HIDDEN_IMPORT = re.compile(
-    r"[\"'`]\s*(?:return\s+)?import\([^()]*\);?\s*[\"'`]"
-)  # from a compiler that would turn it around
+# From a compiler that would turn it around.
+_HIDDEN_IMPORT = re.compile(r"[\"'`]\s*(?:return\s+)?import\([^()]*\);?\s*[\"'`]")
 # The mode in which Python compiles what is typed at its prompt, and the classes for such a prompt.
 _CONSOLE = re.compile(rb"compile\([^()\n]*,\s*[\"']single[\"']|\bInteractive(?:Console|Interpreter)\b")
-# What makes a path that nobody outside of the program chose.
 _RUNS_SCRIPTS = re.compile(rb"(?i)(?:engine|script|shell|sandbox|context|interpreter|var)\b[^\n]{0,40}$")
 _COMPILED = re.compile(rb"\bCompiledScript\b[^\n]{0,40}$")  # of `javax.script`: its text stands where it was compiled
 _DRIVEN = re.compile(r"\.(?:evaluate\w*|addInitScript|\$\$?eval)$")
+# What makes a path that nobody outside of the program chose.
 _OWN_PATH = re.compile(
     r"(?:await\s+)?(?:(?:path|os|fs|fsp|tempfile|crypto)\.)*(?:join|resolve|mkdtemp(?:Sync)?|mkstemp|tmpdir|gettempdir"
     r"|randomUUID|uuid\w*|NamedTemporaryFile)\("
@@ -244,7 +244,7 @@ def _from_nowhere(mark: Mark, place: Place, *, is_shell: bool) -> Finding:
 
 def _code(call: Node, callee: str, argument: Node, file: SourceFile) -> Iterator[Mark]:
     name = callee.rpartition(".")[2]
-    if "." not in callee and any(function.name == callee for function in file.functions):
+    if is_own_function(callee, file):
         return
     if _HIDDEN_REQUIRE.fullmatch(file.text(argument)) or _HIDDEN_IMPORT.fullmatch(file.text(argument)):
         return
@@ -366,15 +366,14 @@ def _named(parts: list[Node], file: SourceFile) -> str:
     return ", ".join(f"`{short(file.text(part), 40)}`" for part in parts[:3])
 
 
-_PYTHON_NAMES = frozenset(name.rpartition(".")[2] for name in (*_PYTHON_CODE, *_PYTHON_SHELL, *_SUBPROCESS, "compile"))
+_PYTHON_NAMES = last_names((*_PYTHON_CODE, *_PYTHON_SHELL, *_SUBPROCESS, "compile"))
 WATCHES = (
     Watch("call", look_at_python, PYTHON, names=_PYTHON_NAMES),
     Watch(
         "call",
         look_at_script,
         SCRIPT,
-        names=_PROMISED
-        | {name.rpartition(".")[2] for name in (*_SCRIPT_CODE, *_SCRIPT_SHELL, *_SCRIPT_SPAWNS, *_TIMERS)},
+        names=_PROMISED | last_names((*_SCRIPT_CODE, *_SCRIPT_SHELL, *_SCRIPT_SPAWNS, *_TIMERS)),
     ),
     Watch("call", look_at_java, JAVA, names=frozenset({"eval"})),
     Watch("call", look_at_go, GO, names=frozenset({"Command", "CommandContext"})),

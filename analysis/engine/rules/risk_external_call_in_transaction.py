@@ -109,12 +109,11 @@ def _direct(mark: Mark, place: Place) -> Iterator[_Left]:
 
 
 def _one_level_deep(mark: Mark, place: Place) -> Iterator[_Left]:
-    calls = place.codebase.calls
     around = {Callee(place.path, index) for index in _around(place)}
     for name, line in _calls(mark):
         if ".objects." in f".{name}" or (place.facts.language == "python" and _OF_ROWS.search(name)):
             continue  # a manager, and no method of a class that is called alike
-        callees = calls.resolve(place.path, place.function, name)
+        callees = place.meant_by(name)
         if place.facts.language == "java" and not all(_outside(each, place.codebase) for each in callees):
             continue  # of several classes that implement it, one stays inside
         # A method of what the chain made, which is called like this function, is no callee.

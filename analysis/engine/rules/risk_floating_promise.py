@@ -202,7 +202,7 @@ def _may_reject(callee: str, place: Place, codebase: Codebase) -> bool:
     """Whether all that the name can mean in other files are async functions that hand their errors on."""
     if callee.rpartition(".")[2] not in codebase.async_names or _is_of_a_library(callee, place):
         return False
-    resolved = codebase.calls.resolve(place.path, place.function, callee)
+    resolved = place.meant_by(callee)
     meant = [each for each in resolved if _fits(callee, each, place)]
     functions = [codebase.files[each.path].functions[each.position] for each in meant]
     if not functions or not all(each.flags & FunctionFlag.ASYNC for each in functions):
@@ -371,7 +371,7 @@ def _is_own(callee: str, call: Node, file: SourceFile) -> bool:
     """Whether the file defines the name itself, or a function around the call is given it."""
     if "." in callee:
         return False
-    defined = any(function.name.rpartition(".")[2] == callee for function in file.functions)
+    defined = any(function.short_name == callee for function in file.functions)
     return defined or is_parameter_around(callee, call, file)
 
 

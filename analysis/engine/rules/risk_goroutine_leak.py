@@ -11,7 +11,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_results import bound_names
-from analysis.engine.readers.reading import function_name, function_text, text_after, text_before, within
+from analysis.engine.readers.reading import ancestor, function_name, function_text, text_after, text_before, within
 from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
@@ -204,7 +204,7 @@ def _runs_for_ever(text: str, around: str) -> bool:
 
 def _function_called(name: str, file: SourceFile) -> Node | None:
     """The function or method of this file that a `go` statement runs; None when there are several."""
-    found = [each.node for each in file.functions[1:] if each.name.rpartition(".")[2] == name]
+    found = [each.node for each in file.functions[1:] if each.short_name == name]
     return found[0] if len(found) == 1 else None
 
 
@@ -256,21 +256,13 @@ def look_at_ticker(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def _loop_ends(call: Node) -> bool:
     """Whether the loop over a ticker returns or breaks: then the ticker outlives its function."""
-    loop = _up_to(call, _LOOPS)
+    loop = ancestor(call, _LOOPS)
     body = loop.child_by_field_name("body") if loop is not None else None
     return body is not None and any(
         each.type == "return_statement"
-        or (each.type == "break_statement" and _up_to(each, _BROKEN) == loop and not each.named_children)
+        or (each.type == "break_statement" and ancestor(each, _BROKEN) == loop and not each.named_children)
         for each in within(body)
     )
-
-
-def _up_to(node: Node, kinds: frozenset[str]) -> Node | None:
-    """The innermost node of such a kind around a node."""
-    around = node.parent
-    while around is not None and around.type not in kinds:
-        around = around.parent
-    return around
 
 
 def _is_stopped_elsewhere(name: str, call: Node, rest: str, file: SourceFile) -> bool:
@@ -299,12 +291,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if mark.data.get("form") == "worker" and any(facts.is_entry for _, facts in codebase.sources):
         if "outlives" in mark.data or _is_stopped(mark.data["made"], place):
             return place.finding(mark)
-        return None if _is_called(place) else place.finding(mark, confidence=Confidence.LOW)
+        return None if place.is_called else place.finding(mark, confidence=Confidence.LOW)
     return place.finding(mark)
-
-
-def _is_called(place: Place) -> bool:
-    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_stopped(made: str, place: Place) -> bool:

@@ -367,7 +367,7 @@ def _may_have_a_deadline(place: Place, codebase: Codebase) -> bool:
     stands before all handlers. A program that nobody asks hands it what its user waits for."""
     if not codebase.request_path:
         return True
-    name = place.function.name.rpartition(".")[2]
+    name = place.function.short_name
     return any(name in names or "" in names for names in codebase.summaries(_called_with_deadlines).values())
 
 

@@ -16,15 +16,18 @@ from analysis.engine.readers.held_calls import calls_of_others, first_of_the_loc
 from analysis.engine.readers.lock_names import (
     KEEPS_FILES,
     is_general,
+    is_lock_in_java,
     is_named_after,
     leaves_files_to_another,
     name_of,
     says_nothing,
 )
 from analysis.engine.readers.reading import (
+    CALLS,
     declarations,
     followed,
     function_name,
+    is_awaited,
     short,
     text_after,
     within,
@@ -87,10 +90,8 @@ _OF_OTHERS = re.compile(
 _OF_A_RESOURCE = re.compile(
     r"(?i)cmd|file|write|conn|socket|client|session|(?<!ata)(?<!dia)(?<!b)log|io_|rate(?!s)|throttle|send|request|spawn|launch|process|install|broadcast|publish|transport|channel|mail|sms|create|refresh|reload|migrat|nonce"
 )
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NAMED_LOCK = re.compile(r"(?i)lock|mutex|semaphore|sem$")
 _COLLECTION_TYPE = re.compile(rb"\b\w*(?:Map|List|Set|Queue|Deque|Collection)(?:<[^;=(){}]*>)?\s+\Z")
-_DECLARED_LOCK = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _RELEASES = re.compile(r"\(\)")
 _LEAVES = re.compile(r"\s*(?:;|\n)\s*(?:return|throw|raise|continue|break)\b")
 # What makes those who want the same wait for each other, on purpose.
@@ -156,7 +157,7 @@ def look_at_acquired(call: Node, file: SourceFile) -> Iterator[Mark]:
     receiver = text.removesuffix(".lock()") if is_bare else text.partition("(")[0].rpartition(".")[0]
     if function is None or not (_NAMED_LOCK.search(receiver) or _is_declared(receiver, file)):
         return
-    if file.language == "python" and (_is_awaited(call) or not _is_lock(receiver, file)):
+    if file.language == "python" and (is_awaited(call) or not _is_lock(receiver, file)):
         return
     after = text_after(call, file)
     name = f"{receiver}.{'release' if file.language == 'python' else 'unlock'}"
@@ -196,7 +197,7 @@ def _is_declared(receiver: str, file: SourceFile) -> bool:
     """Whether Java declares the name as a lock."""
     if file.language != "java" or not (file.mentions(b"Lock ") or file.mentions(b"Semaphore ")):
         return False
-    return any(_DECLARED_LOCK.search(each) for each in declarations(receiver.rpartition(".")[2], file))
+    return is_lock_in_java(receiver.rpartition(".")[2], file)
 
 
 def _is_of_an_entry(lock: str, call: Node, file: SourceFile) -> bool:
@@ -205,10 +206,6 @@ def _is_of_an_entry(lock: str, call: Node, file: SourceFile) -> bool:
     head = file.functions[file.function_of(call)].node.child_by_field_name("receiver")
     root, dot, _ = lock.partition(".")
     return bool(dot) and head is not None and root not in file.text(head)
-
-
-def _is_awaited(call: Node) -> bool:
-    return call.parent is not None and call.parent.type == "await"
 
 
 def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Iterator[Mark]:
@@ -225,7 +222,7 @@ def _first(lock: str, body: Node, file: SourceFile, start: int, end: int) -> Ite
     calls = [
         call
         for call in within(body)
-        if call.type in _CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file)
+        if call.type in CALLS and start <= call.start_byte < end and not _is_let_go(lock, start, call, file)
     ]
     for call in calls:
         words = _what_it_does(call, lock, owner, file)
@@ -346,7 +343,7 @@ def _is_of_memory(lock: str, file: SourceFile) -> bool:
 
 def _awaited(call: Node, lock: str, file: SourceFile) -> str:
     """A coroutine that waits while it holds a lock of threads blocks the loop for all that want it."""
-    if not _is_awaited(call) or not re.search(
+    if not is_awaited(call) or not re.search(
         rf"\b{re.escape(lock.rpartition('.')[2])}\s*=\s*threading\.R?Lock\(", file.source.decode("utf-8", "replace")
     ):
         return ""

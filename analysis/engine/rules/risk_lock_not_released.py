@@ -11,7 +11,8 @@ from analysis.engine.facts import FileFacts, Mark
 from analysis.engine.model import Category, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_lock_paths import leaving
-from analysis.engine.readers.reading import declarations, followed, function_name, text_after, text_before
+from analysis.engine.readers.lock_names import is_lock_in_java
+from analysis.engine.readers.reading import followed, function_name, text_after, text_before
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -69,7 +70,6 @@ _MADE_BY_SCRIPT = re.compile(
     rb"\s*(?::[^=\n]+)?=\s*(?:withTimeout\(\s*)?new\s+(?:\w+\.)?(?:Mutex|Semaphore|\w*Lock)(?:<[^\n>]*>)?\("
     rb"|\s*:\s*(?:MutexInterface|SemaphoreInterface|Mutex|Semaphore)\b"
 )
-_LOCK_TYPE = re.compile(rb"\b(?:\w*Lock|Semaphore)\s+\Z")
 _THROWS = re.compile(
     r"\bthrow\b|\braise\b|(?<![\w.])(?!(?:if|while|for|switch|catch|synchronized|len|set|dict|list)\b)\w+\("
     r"|(?<!log)(?<!LOG)(?<!logger)(?<!LOGGER)\.(?!(?:add|put|get|remove|size|isEmpty|contains\w*|poll|peek|signal\w*|append|pop|discard|clear|set|incrementAndGet"
@@ -345,7 +345,7 @@ def _is_lock(receiver: str, file: SourceFile) -> bool:
 def _is_declared(receiver: str, file: SourceFile) -> bool:
     name = receiver.rpartition(".")[2]
     if file.language == "java":
-        return any(_LOCK_TYPE.search(before) is not None for before in declarations(name, file))
+        return is_lock_in_java(name, file)
     if not (file.mentions(b"Lock(") or file.mentions(b"Semaphore(") or file.mentions(b"Condition(")):
         return False
     source = file.source.decode("utf-8", "replace")

@@ -9,15 +9,26 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from analysis.engine.codebase import Codebase
+from analysis.engine.codebase import Codebase, finding_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Column, Mark
 from analysis.engine.languages import FileKind, kind_of
-from analysis.engine.model import Category, Confidence, Finding, Guide, Ladder, Rule, Severity
+from analysis.engine.model import Category, Finding, Guide, Ladder, Rule, Severity
 from analysis.engine.models import app_label, snake_case
 from analysis.engine.policy import Policy
 from analysis.engine.readers import knex_tables
-from analysis.engine.readers.locking_sql import DIFFERS, VOLATILE, drops_in, locks_in
+from analysis.engine.readers.locking_sql import (
+    ADDED_NOT_NULL,
+    CHECKED_AT_ONCE,
+    DIFFERS,
+    MADE_NOT_NULL,
+    MADE_UNIQUE,
+    RENAMED,
+    RETYPED,
+    VOLATILE,
+    drops_in,
+    locks_in,
+)
 from analysis.engine.readers.reading import function_name
 from analysis.engine.rules.base import PYTHON, SCRIPT, Watch
 
@@ -52,23 +63,23 @@ _GOT = r"\b{name}\s*=\s*apps\.get_model\(\s*[\"'](?:(\w+)[\"']\s*,\s*[\"'](\w+)|
 _CREATE_MODEL = re.compile(rb"CreateModel\(\s*(?:name\s*=\s*)?[\"'](\w+)[\"']")
 _CREATE_TABLE = re.compile(rb"create_table\(\s*[\"'](\w+)[\"']")
 _DJANGO = "django.db.migrations."
+_INDEX = "an index is built without `AddIndexConcurrently`: writes wait until it is done"
 _CONSTRAINTS = {
-    "AddConstraint": "a constraint is added and checked at once: all rows are read under the lock",
-    "AlterUniqueTogether": "a unique constraint builds its index under the lock",
-    "AlterIndexTogether": "an index is built without `AddIndexConcurrently`: writes wait until it is done",
+    "AddConstraint": CHECKED_AT_ONCE,
+    "AlterUniqueTogether": MADE_UNIQUE,
+    "AlterIndexTogether": _INDEX,
 }
-_CHECKED_AT_ONCE = "a constraint is added and checked at once: all rows are read under the lock"
 _DROPPED = "`{column}` is dropped, and a model still asks for it"
 _KEYS = frozenset({"ForeignKey", "OneToOneField"})
 _RUNNER = re.compile(r"(?i)^(?:this\.)?(?:\w*runner|queryInterface|knex\.schema|\w*schema)$")
 _SCRIPT = {
     "createIndex": "an index is built without `CONCURRENTLY`: writes wait until it is done",
     "addIndex": "an index is built without `concurrently`: writes wait until it is done",
-    "addColumn": "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them",
-    "changeColumn": "the type of a column is changed: the whole table may be rewritten",
-    "createForeignKey": "a constraint is added and checked at once: all rows are read under the lock",
-    "addConstraint": "a constraint is added and checked at once: all rows are read under the lock",
-    "renameColumn": "a column is renamed: the code that runs until the roll-out ends still asks for the old name",
+    "addColumn": ADDED_NOT_NULL,
+    "changeColumn": RETYPED,
+    "createForeignKey": CHECKED_AT_ONCE,
+    "addConstraint": CHECKED_AT_ONCE,
+    "renameColumn": RENAMED,
 }
 _BACK = re.compile(r"(?:.*\.)?(?:down|downgrade)$")  # what undoes a migration
 _DRAWN_IN_PYTHON = re.compile(rf"\bserver_default\s*=\s*[^,]*{VOLATILE}", re.IGNORECASE)
@@ -80,7 +91,6 @@ _CALLED_DEFAULT = re.compile(
     r"\bdefault\s*=\s*(?:uuid\.uuid\d|(?:[\w.]+\.)?(?:now|utcnow|random|token_\w+|get_random_string|generate_\w+))\b"
 )
 _QUOTES = "\"'"
-_INDEX = "an index is built without `AddIndexConcurrently`: writes wait until it is done"
 
 
 def look_at_django(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -101,7 +111,7 @@ def look_at_django(call: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, call, message, data={"model": file.text(model).strip(_QUOTES), "column": dropped})
         return
     if name == "RenameField":
-        says = "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
+        says = RENAMED
     elif name == "AlterField" and (field := keywords.get("field", positional[-1] if positional else None)) is not None:
         says, confidence = _altered_field(file.text(field)), "low"  # the field as it was stands in another migration
     elif name == "AddIndex":
@@ -167,20 +177,20 @@ def _alembic(name: str, texts: list[str], given: dict[str, str]) -> tuple[str, s
     if name == "add_column" and _DRAWN_IN_PYTHON.search(texts[1]):
         return texts[0], DIFFERS
     if name == "add_column" and "nullable=False" in texts[1] and "server_default" not in texts[1]:
-        return texts[0], "a column is added `NOT NULL` without a default: that fails on rows, or rewrites them"
+        return texts[0], ADDED_NOT_NULL
     if name == "create_unique_constraint":
-        return texts[1], "a unique constraint builds its index under the lock"
+        return texts[1], MADE_UNIQUE
     checks = name in ("create_check_constraint", "create_foreign_key")
     is_put_off = given.get("postgresql_not_valid", "False") != "False"
-    return (texts[1], _CHECKED_AT_ONCE) if checks and not is_put_off else ("", "")
+    return (texts[1], CHECKED_AT_ONCE) if checks and not is_put_off else ("", "")
 
 
 def _altered_column(given: dict[str, str]) -> str:
     if "new_column_name" in given:
-        return "a column is renamed: the code that runs until the roll-out ends still asks for the old name"
+        return RENAMED
     if given.get("nullable") == "False":
-        return "`SET NOT NULL` reads all rows under the lock"
-    return "the type of a column is changed: the whole table may be rewritten" if "type_" in given else ""
+        return MADE_NOT_NULL
+    return RETYPED if "type_" in given else ""
 
 
 def _dropped(call: Node, table: str, column: str, file: SourceFile) -> Mark:
@@ -223,17 +233,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             continue
         for mark in facts.marks:
             if mark.rule == RULE.id and _is_asked_for(mark, path, codebase):
-                function = facts.functions[mark.function].name if mark.function < len(facts.functions) else "module"
-                yield Finding(
-                    rule_id=RULE.id,
-                    file=path,
-                    line=mark.line,
-                    message=mark.message,
-                    function=function,
-                    anchor=mark.anchor,
-                    confidence=Confidence(mark.confidence) if mark.confidence else None,
-                    table=mark.data.get("table") or _table(path, mark.data["model"], codebase),
-                )
+                table = mark.data.get("table") or _table(path, mark.data["model"], codebase)
+                yield finding_of(mark, path, facts).with_(table=table)
 
 
 def _is_asked_for(mark: Mark, path: str, codebase: Codebase) -> bool:

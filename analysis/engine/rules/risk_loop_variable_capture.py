@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.loops import dependents
+from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.graph.paths import ancestors, folder_of, joined
@@ -83,7 +84,7 @@ def look_at_python(function: Node, file: SourceFile) -> Iterator[Mark]:
     loop = _loop_around(function, file) if file.loops else None
     if loop is None or not _outlives(function, loop, file):
         return
-    names = {name.decode("utf-8", "replace") for name in dependents(file.loops[loop], file.source)}
+    names = {name.decode("utf-8", "replace") for name in dependents(loop, file.source)}
     used = _captured(function, tuple(names), file)
     if used is not None:
         name = file.text(used)
@@ -95,8 +96,7 @@ def look_at_script(function: Node, file: SourceFile) -> Iterator[Mark]:
     loop = _loop_around(function, file)
     if loop is None or not _is_kept(function, file):
         return
-    node = file.loops[loop].node
-    names = tuple(name.decode() for name in _VAR.findall(file.source, node.start_byte, function.start_byte))
+    names = tuple(name.decode() for name in _VAR.findall(file.source, loop.node.start_byte, function.start_byte))
     used = _captured(function, names, file)
     if used is not None:
         name = file.text(used)
@@ -111,11 +111,10 @@ def look_at_script(function: Node, file: SourceFile) -> Iterator[Mark]:
 def look_at_go(function: Node, file: SourceFile) -> Iterator[Mark]:
     """A function that a goroutine runs, that waits for the end of the function around it, or that is kept."""
     loop = _loop_around(function, file) if file.loops else None
-    draft = file.loops[loop] if loop is not None else None
-    if draft is None or not draft.variables or draft.kind == "while" or not _runs_later(function, file):
+    if loop is None or not loop.variables or loop.kind == "while" or not _runs_later(function, file):
         return
-    before = file.source[draft.node.start_byte : function.start_byte].decode("utf-8", "replace")
-    free = tuple(name for name in draft.variables if f"{name} := {name}" not in before)
+    before = file.source[loop.node.start_byte : function.start_byte].decode("utf-8", "replace")
+    free = tuple(name for name in loop.variables if f"{name} := {name}" not in before)
     used = _captured(function, free, file)
     if used is not None:
         name = file.text(used)
@@ -144,21 +143,21 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     return place.finding(mark, confidence=Confidence.LOW)  # nothing says which Go builds it
 
 
-def _loop_around(function: Node, file: SourceFile) -> int | None:
+def _loop_around(function: Node, file: SourceFile) -> LoopDraft | None:
     """The loop statement whose body makes the function, within the same function around both."""
     scope = file.scope_of(function).parent
     while scope is not None and scope.kind not in ("function", "closure", "comprehension", "class"):
         if scope.kind == "loop" and scope.loop is not None:
-            return scope.loop.index
+            return scope.loop
         scope = scope.parent
     return None
 
 
-def _outlives(function: Node, loop: int, file: SourceFile) -> bool:
+def _outlives(function: Node, loop: LoopDraft, file: SourceFile) -> bool:
     """Whether the function is kept: appended, stored under a key, handed to a scheduler or a registration."""
     if function.type == "function_definition":
         name = function.child_by_field_name("name")
-        rest = file.source[function.end_byte : file.loops[loop].node.end_byte].decode("utf-8", "replace")
+        rest = file.source[function.end_byte : loop.node.end_byte].decode("utf-8", "replace")
         if name is None:
             return False
         called = re.finditer(rf"([\w.]+)\((?:[^()\n]*[,=]\s*)?{file.text(name)}\b(?!\()", rest)

@@ -9,7 +9,6 @@ from tree_sitter import Node
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
-from analysis.engine.facts import Model as Table
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.models import IndexedModel
 from analysis.engine.names import MADE_UP
@@ -19,11 +18,25 @@ from analysis.engine.readers.column_names import COUNTER, SAID, TALLY, is_counte
 from analysis.engine.readers.go_row_writes import writes_back
 from analysis.engine.readers.locked_functions import runs_locked
 from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
-from analysis.engine.readers.row_changes import NAME, change_of, given_pairs, number_read, sign_of
+from analysis.engine.readers.row_changes import (
+    ADDED,
+    ASSIGNED,
+    ASSIGNS_ITSELF,
+    CHANGED,
+    CHANGED_IN_JAVA,
+    COPIED,
+    NAME,
+    STEPPED,
+    change_at,
+    change_of,
+    given_pairs,
+    number_read,
+    sign_of,
+)
 from analysis.engine.readers.row_locks import LOAD, ROW_LOCK, is_loaded, is_loaded_anew, is_locked, is_safe
-from analysis.engine.readers.row_versions import NEEDS, versioned
+from analysis.engine.readers.row_versions import NEEDS, is_versioned, versioned
 from analysis.engine.readers.saved_rows import flushed_on, plain, saved_on, updated_on
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, ROOTS, SCRIPT, Watch
 
 RULE = Rule(
     id="risk-lost-update",
@@ -61,13 +74,9 @@ def pay(wallet, price):
     ),
 )
 
-_CHANGED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*([-+])=\s*([^\n;]+)".encode())
-_ASSIGNED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=\s*\1!?\.\2!?\s*([-+])\s*([^\n;]+)".encode())
-_STEPPED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})([-+])[-+]".encode())
 _UPDATES = frozenset({"update", "updateOne", "updateMany", "findByIdAndUpdate", "findOneAndUpdate"})
 _SETTER = re.compile(rf"({NAME})\.set(\w+)\((.*)\)".encode(), re.DOTALL)
 _SET_ANEW = re.compile(r"\.set\(\s*(?:0[\w.]*|(?:\w+\.)?ZERO)\s*\)")
-_COPIED = re.compile(rf"({NAME}(?:!?\.{NAME})*)!?\.({NAME})\s*=(?!=)\s*([^\n;]+)".encode())
 _TEXT = re.compile(r"^(?:[rbf]|sql)?[\"'`]|^[^\n]*\+\s*[rbf]?[\"'`]|^\[|^\(\s*[\"']|\bstr\(|\.format\(|\.join\(")
 _LOCKING = re.compile(r"(?i)for_update|lock|atomic")
 _DECLARED = re.compile(rb"\b([A-Z]\w*)\s+\Z")  # the class before a variable of Java
@@ -80,8 +89,6 @@ _SET_TO = re.compile(r"(\w+)[`\"\\]*\s*=\s*(?:\?|\$\d|%s|:\w|@\w|%\()")
 _ASKED_OF_STORE = r"(?<![\w.])%s,\s*err\s*:?=\s*(?:\w+\.)+\w+\("
 _GIVEN_TO = r"(?<![\w.])(?P<call>(?:\w+\.)+\w+)\((?P<before>[^()\n]*?)(?<![\w.&])&?%s\s*[,)]"
 _ISOLATED = re.compile(r"(?i)serializable|repeatable")
-_VERSIONS = frozenset({"version", "lock_version", "row_version"})
-_TOLD_OF_VERSIONS = frozenset({"sqlalchemy", "jpa", "typeorm", "sequelize"})  # else a column is like any other
 _FIX = {
     "python": 'Write it with one UPDATE (`update({1}=F("{1}") {2} ...)`), or load the row with `select_for_update()`.',
     "java": "Write it with one UPDATE, lock the row (`PESSIMISTIC_WRITE`) or give the entity a `@Version`.",
@@ -93,13 +100,13 @@ _FIX = {
 
 def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     """`account.balance -= amount` followed by `account.save()` in one function."""
-    match = _match(change, file)
-    if match is None or (match.re is not _STEPPED and _TEXT.match(match[4].decode("utf-8", "replace").strip())):
+    match = change_at(change, file)
+    if match is None or (match.re is not STEPPED and _TEXT.match(match[4].decode("utf-8", "replace").strip())):
         return
     if SAID.search(match[2].decode()):
         return
     if (
-        match.re is _CHANGED
+        match.re is CHANGED
         and re.fullmatch(rb"\w+\." + match[2] + rb"\s*", match[4])
         and not COUNTER.search(match[2].decode())
     ):
@@ -133,8 +140,8 @@ def _is_asked_of_store(owner: str, before: str) -> bool:
 
 def look_at_copy(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     """`account.balance = max(account.balance - amount, 0)` or `account.balance = left`, where that is what is left."""
-    match = _COPIED.match(file.source, assignment.start_byte, assignment.end_byte)
-    if match is None or _ASSIGNED.match(file.source, assignment.start_byte, assignment.end_byte) is not None:
+    match = COPIED.match(file.source, assignment.start_byte, assignment.end_byte)
+    if match is None or ASSIGNED.match(file.source, assignment.start_byte, assignment.end_byte) is not None:
         return
     owner, name = plain(match[1].decode()), match[2].decode()
     value = plain(match[3].decode("utf-8", "replace"))
@@ -278,7 +285,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     if "version" in mark.data or MADE_UP.search(place.path):
         return None
     entry = _loaded_as(mark, place) or codebase.models.named(mark.data["model"])
-    if entry is not None and _is_versioned(entry.model, codebase):
+    if entry is not None and is_versioned(entry.model, _told_of_versions(codebase), codebase):
         return None
     if "given" in mark.data:
         call, _, position = mark.data["given"].rpartition("@")
@@ -305,7 +312,7 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
 
 def _loaded_as(mark: Mark, place: Place) -> IndexedModel | None:
     """The model of the query that gave the row."""
-    sites = place.codebase.queries.by_function.get((place.path, place.index), ())
+    sites = place.queries
     owner = mark.data["owner"]
     return next((each.schema.entry for each in sites if each.schema is not None and each.query.variable == owner), None)
 
@@ -316,23 +323,9 @@ def look_at_versions(root: Node, file: SourceFile) -> Iterator[Mark]:
         yield file.mark(RULE.id, node, "", data={"version": model})
 
 
-def _is_versioned(model: Table, codebase: Codebase) -> bool:
-    """Whether the table has a column for versions, of its own or of a base, that the ORM is told to compare."""
-    lineage = [*codebase.schemas.lineage(model)]
-    is_by_name = model.orm not in _TOLD_OF_VERSIONS
-    if is_by_name and any(column.name in _VERSIONS for each in lineage for column in each.columns):
-        return True
-    said = (mark.data.get("version", "") for _, mark in codebase.marks(RULE.id))
-    return not {each.name for each in lineage}.isdisjoint(said)
-
-
-def _match(change: Node, file: SourceFile) -> re.Match[bytes] | None:
-    start, end = change.start_byte, change.end_byte
-    return (
-        _CHANGED.match(file.source, start, end)
-        or _ASSIGNED.match(file.source, start, end)
-        or _STEPPED.match(file.source, start, end)
-    )
+def _told_of_versions(codebase: Codebase) -> Iterator[str]:
+    """The models of which `look_at_versions` saw that their rows carry a version."""
+    return (mark.data.get("version", "") for _, mark in codebase.marks(RULE.id))
 
 
 def _is_told_before(owner: str, name: str, change: Node, file: SourceFile) -> bool:
@@ -370,38 +363,34 @@ def _mark(node: Node, owner: str, name: str, sign: str, file: SourceFile, line: 
     return structs.replace(mark, line=line)
 
 
-_SELF = re.compile(rf"({NAME}(?:!?\.{NAME})+)\s*=\s*\1!?\s*[-+]".encode())
-_ADDED = re.compile(rf"{NAME}(?:!?\.{NAME})+\s*[-+]=".encode())
-_CHANGED_IN_JAVA = re.compile(_ADDED.pattern + b"|" + _SELF.pattern)
 _SETS = re.compile(rf"{NAME}\.set\w+\(\s*[\w(]".encode())
-_ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 _SAVES = (b".save(", b".asave(", b".commit(", b".saveAndFlush(", b".merge(", b".persist(")
 _SAVES_OF_GO = (b".Save(", b".Update", b".NewUpdate(", b"UPDATE ")
 _SAVES_OR_HANDS_ON = (*_SAVES_OF_GO, b"(ctx, ")
 
 WATCHES = (
-    Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=_ADDED),
-    Watch("assignment", look, PYTHON, needs=_SAVES, starts=_SELF),
-    Watch("assignment", look_at_copy, PYTHON, needs=_SAVES, starts=_COPIED),
-    Watch("assignment_expression", look_at_copy, SCRIPT, needs=_SAVES, starts=_COPIED),
+    Watch("augmented_assignment", look, PYTHON, needs=_SAVES, starts=ADDED),
+    Watch("assignment", look, PYTHON, needs=_SAVES, starts=ASSIGNS_ITSELF),
+    Watch("assignment", look_at_copy, PYTHON, needs=_SAVES, starts=COPIED),
+    Watch("assignment_expression", look_at_copy, SCRIPT, needs=_SAVES, starts=COPIED),
     Watch("call", look_at_update, PYTHON, names=frozenset({"update", "values"})),
     Watch("call", look_at_update, SCRIPT, names=_UPDATES),
     Watch("call", look_at_set, SCRIPT, needs=(b".update(",), names=frozenset({"set"})),
     Watch("call", look_at_go_update, GO, names=frozenset({"Update", "Updates", "UpdateColumn", "UpdateColumns"})),
-    Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=_STEPPED),
-    Watch("assignment_expression", look, JAVA, needs=_SAVES, starts=_CHANGED_IN_JAVA),
-    Watch("inc_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_STEPPED),
-    Watch("dec_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_STEPPED),
-    Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=_ADDED),
-    Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=_SELF),
-    Watch("assignment_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_ADDED),
-    Watch("assignment_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=_SELF),
-    Watch("assignment_statement", look_at_copy, GO, needs=_SAVES_OF_GO, starts=_COPIED),
+    Watch("update_expression", look, SCRIPT, needs=_SAVES, starts=STEPPED),
+    Watch("assignment_expression", look, JAVA, needs=_SAVES, starts=CHANGED_IN_JAVA),
+    Watch("inc_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=STEPPED),
+    Watch("dec_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=STEPPED),
+    Watch("augmented_assignment_expression", look, SCRIPT, needs=_SAVES, starts=ADDED),
+    Watch("assignment_expression", look, SCRIPT, needs=_SAVES, starts=ASSIGNS_ITSELF),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=ADDED),
+    Watch("assignment_statement", look, GO, needs=_SAVES_OR_HANDS_ON, starts=ASSIGNS_ITSELF),
+    Watch("assignment_statement", look_at_copy, GO, needs=_SAVES_OF_GO, starts=COPIED),
     Watch("call", look_at_statement, PYTHON, names=frozenset({"execute"})),
     Watch("call", look_at_statement, SCRIPT, names=frozenset({"query", "execute", "run", "none"})),
     Watch("call", look_at_statement, JAVA, names=frozenset({"update"})),
     Watch("call", look_at_statement, GO, names=frozenset({"Exec", "ExecContext", "MustExec"})),
     *go_row_writes.WATCHES,
-    *(Watch(root, look_at_versions, languages, needs=NEEDS[languages]) for languages, root in _ROOTS),
+    *(Watch(root, look_at_versions, languages, needs=NEEDS[languages]) for languages, root in ROOTS),
     Watch("expression_statement", look_at_setter, JAVA, needs=(*_SAVES, b"@Transactional"), starts=_SETS),
 )

@@ -5,16 +5,15 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from analysis.engine.calls import Callee
 from analysis.engine.codebase import Codebase, Place
 from analysis.engine.extract.source import SourceFile
-from analysis.engine.facts import Function, Mark
+from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
 from analysis.engine.readers import transactions
-from analysis.engine.readers.branches import calls_apart, is_explained
+from analysis.engine.readers.branches import calls_apart, is_on_purpose
 from analysis.engine.readers.calls_in_a_row import calls_in_a_row
 from analysis.engine.readers.declared_writes import with_declared
 from analysis.engine.readers.go_handlers import may_be_reached
@@ -27,9 +26,9 @@ from analysis.engine.readers.second_writes import with_callee, with_callees, wit
 from analysis.engine.readers.session_commits import committed, half_done
 from analysis.engine.readers.table_writes import Write, writes_by_function
 from analysis.engine.readers.transaction_callers import called_in_transactions
-from analysis.engine.readers.transactions import TRANSACTIONAL, in_transaction
+from analysis.engine.readers.transactions import GO_BEGINS, TRANSACTIONAL, in_transaction
 from analysis.engine.readers.written_rows import MADE
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, ROOTS, SCRIPT, Watch
 from analysis.engine.rules.example_models import DJANGO_SHOP
 
 RULE = Rule(
@@ -105,7 +104,7 @@ def look(root: Node, file: SourceFile) -> Iterator[Mark]:
         pair = unprotected(writes, root, file) if len(writes) > 1 else None
         if pair is None and index and is_watched:
             yield from _alone(writes, root, file)
-        elif pair is not None and not is_explained(pair[0].start, file):
+        elif pair is not None and not is_on_purpose(pair[0].start, file):
             first, second = pair
             node = node_at(first.start, root)
             message = (
@@ -129,7 +128,7 @@ def _alone(writes: list[Write], root: Node, file: SourceFile) -> Iterator[Mark]:
     bare = [write for write in writes if not in_transaction(write.start, file)]
     if bare and len(bare) == len(writes) and len({write.label for write in bare}) == 1:
         write, node = bare[0], node_at(bare[0].start, root)
-        if not is_begun_by_hand(function_text(node, file)) and not is_explained(write.start, file):
+        if not is_begun_by_hand(function_text(node, file)) and not is_on_purpose(write.start, file):
             data = {"form": "alone", "table": write.label, "verb": write.verb} | _needed(write)
             data |= {"found": "1"} if finds_or_makes(write, root, file) else {}
             data |= {"guess": "1"} if write.is_guessed else {}
@@ -238,14 +237,14 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     )
     heard = [(place, mark) for place, mark in found if place.kind is FileKind.SOURCE and mark.message]
     heard.extend(with_callee(found, codebase))
-    heard.extend(with_callees(found, codebase))
-    heard.extend(with_commits(found, codebase))
+    heard.extend(with_callees(found))
+    heard.extend(with_commits(found))
     told = {(place.path, place.index) for place, _ in heard}
     heard.extend(each for each in with_declared(RULE.id, codebase) if (each[0].path, each[0].index) not in told)
     if not heard:
         return
     only_documents = any(place.facts.language == "java" for place, _ in heard) and keeps_only_documents(codebase)
-    covered = called_in_transactions(codebase, {Callee(place.path, place.index) for place, _ in heard})
+    covered = called_in_transactions(codebase, {place.callee for place, _ in heard})
     is_spring = any(mark.data["form"] == "proxy" for _, mark in heard) and has_proxies(codebase)
     is_spring_6 = any("class" in mark.data for _, mark in heard) and is_of_jakarta(codebase)
     for place, mark in heard:
@@ -254,11 +253,9 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             is_seen = is_spring_6 and "class" in mark.data
             if mark.data["form"] != "proxy" or is_spring:
                 yield place.finding(mark, confidence=Confidence.LOW) if is_seen else place.finding(mark)
-        elif _STARTS_UP.search(_name(place.function)):
+        elif _STARTS_UP.search(place.function.short_name):
             continue  # it runs again with the next start
-        elif Callee(place.path, place.index) not in covered and (
-            _is_run(place, every_request=every_request) or _may_be_run(mark, place)
-        ):
+        elif place.callee not in covered and (_is_run(place, every_request=every_request) or _may_be_run(mark, place)):
             is_guess = (
                 _is_made_good(mark, place)
                 or _may_be_run(mark, place)
@@ -301,10 +298,6 @@ def _may_be_run(mark: Mark, place: Place) -> bool:
     return mark.data.keys().isdisjoint({"again", "repeatable"}) and may_be_reached(place)
 
 
-def _name(function: Function) -> str:
-    return function.name.rpartition(".")[2]
-
-
 _NEEDS = {
     PYTHON: (b".objects", b"execute(", b".save("),
     SCRIPT: (
@@ -316,16 +309,14 @@ _NEEDS = {
     JAVA: (b"epository", b"executeUpdate("),
     GO: (b"gorm.io", b"Exec(", b"ExecContext("),
 }
-_BEGINS = frozenset({"Begin", "BeginTx", "Beginx", "BeginTxx", "MustBegin", "MustBeginTx"})
-_ROOTS = ((PYTHON, "module"), (SCRIPT, "program"), (JAVA, "program"), (GO, "source_file"))
 
 _NEEDED = {language: needs for languages, needs in _NEEDS.items() for language in languages}
 
 WATCHES = (
     Watch("module", look_at_commits, PYTHON, needs=(b".commit()",)),
-    *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in _ROOTS),
+    *(Watch(root, look, languages, needs=_NEEDS[languages]) for languages, root in ROOTS),
     Watch("module", look_at_settings, PYTHON, needs=(b"ATOMIC_REQUESTS",)),
     Watch("function", look_at_row, GO, needs=(b"(ctx, ", b".Context(), ")),
-    Watch("call", look_at_begin, GO, names=_BEGINS),
+    Watch("call", look_at_begin, GO, names=GO_BEGINS),
     Watch("function", look_at_method, JAVA, needs=(b"@Transactional",)),
 )

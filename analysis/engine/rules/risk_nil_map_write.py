@@ -62,6 +62,11 @@ _DECLARED = re.compile(rb"(\w+(?:,\s*\w+)*)\s+(?:map\[[^=]*|(\w+)\s*)$")
 # What stands before `map[` on its line.
 _MAP_FIELD = re.compile(rb"(?:^|[;{])[ \t]*(\w+)[ \t]+\Z")
 _MAP_TYPE = re.compile(rb"\btype\s+(\w+)\s+\Z")
+# A field, or the whole that it is of, gets a value, or is given to others who may give it one.
+_GIVEN = (
+    rb"(?<![\w.])%(owner)s(?:\.%(field)s\s*=|\s*:?=(?!=))|&%(owner)s\b|(?<![\w.])%(owner)s\.\w+\("
+    rb"|[(,]\s*%(owner)s\s*[,)]"
+)
 _WRITTEN = rb"\[(?:[^\[\]\n]|\[[^\]\n]*\])+\]\s*(?:[-+*/|&^%]?=[^=]|\+\+|--)"
 
 
@@ -136,20 +141,7 @@ def look_at_field(write: Node, file: SourceFile) -> Iterator[Mark]:
     kind = re.escape(made[1] or made[3] or made[4])
     declared = re.search(rb"\btype\s+" + kind + rb"\s+struct\s*\{[^}]*?\b" + field + rb"\s+map\[", file.source)
     rest = before[made.end() :]
-    given = re.search(
-        rb"(?<![\w.])"
-        + owner
-        + rb"(?:\."
-        + field
-        + rb"\s*=|\s*:?=(?!=))|&"
-        + owner
-        + rb"\b|(?<![\w.])"
-        + owner
-        + rb"\.\w+\(|[(,]\s*"
-        + owner
-        + rb"\s*[,)]",
-        rest,
-    )
+    given = re.search(_GIVEN % {b"owner": owner, b"field": field}, rest)
     if declared is not None and given is None:
         name = f"{found[1].decode()}.{found[2].decode()}"
         yield file.mark(RULE.id, write, f"`{name}` is still nil here: the literal of `{kind.decode()}` makes no map")

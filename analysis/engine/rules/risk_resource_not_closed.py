@@ -31,7 +31,7 @@ from analysis.engine.readers.java_resources import (
 )
 from analysis.engine.readers.reading import followed, full_callee, origin_of, text_after, text_before
 from analysis.engine.readers.script_resources import descriptors_of, is_given_back, takes_from_pool, without_work_on
-from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="risk-resource-not-closed",
@@ -317,7 +317,7 @@ def look_at_script(call: Node, file: SourceFile) -> Iterator[Mark]:
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
     """A script ends and gives everything back; on the request path a lost connection is an outage to come."""
     is_run_by_hand = place.index == 0 and place.facts.is_entry
-    if place.kind is FileKind.SCRIPT or is_run_by_hand or place.function.name.rpartition(".")[2] == "main":
+    if place.kind is FileKind.SCRIPT or is_run_by_hand or place.function.short_name == "main":
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
     if "with" in mark.data:
         return place.finding(mark, severity=Severity.INFO, confidence=Confidence.LOW)
@@ -377,18 +377,18 @@ def _is_given_away(name: str, rest: str) -> bool:
 
 
 _JAVA_NAMES = frozenset(
-    {name.rpartition(".")[2] for name in _JAVA_TYPES | _JAVA_CALLS}
+    last_names(_JAVA_TYPES | _JAVA_CALLS)
     | {"openStream", "getConnection", "prepareStatement", "createStatement", "prepareCall", "execute"}
 )
 WATCHES = (
-    Watch("call", look_at_python, PYTHON, names=frozenset(name.rpartition(".")[2] for name in _PYTHON)),
+    Watch("call", look_at_python, PYTHON, names=last_names(_PYTHON)),
     Watch("call", look_at_process, PYTHON, names=frozenset({"Popen"})),
     Watch("call", look_at_java, JAVA, names=_JAVA_NAMES),
     Watch(
         "call",
         look_at_go,
         GO,
-        names=frozenset(name.rpartition(".")[2] for name in _GO_OPENERS | _GO_BODIES) | {"Do"},
+        names=last_names(_GO_OPENERS | _GO_BODIES) | {"Do"},
     ),
     Watch(
         "call",

@@ -251,7 +251,7 @@ def _changed(name: str, declared: Node, places: Iterator[re.Match[bytes]], file:
     if changes is None:
         return
     kinds = changes.kinds
-    starting = [index for index in kinds if _BEGINS.search(file.functions[index].name.rpartition(".")[2])]
+    starting = [index for index in kinds if _BEGINS.search(file.functions[index].short_name)]
     data = {"form": "module", "name": name, "functions": _joined(kinds), "kinds": " ".join(kinds.values())}
     data["at_start"] = _joined(starting)  # by their names, unless a request enters them
     if changes.served:

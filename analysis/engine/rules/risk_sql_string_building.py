@@ -15,7 +15,7 @@ from analysis.engine.policy import Policy
 from analysis.engine.readers import handed_values, sql_calls
 from analysis.engine.readers.built_text import built_text, values_of
 from analysis.engine.readers.joined_text import joined_name
-from analysis.engine.readers.reading import function_text, short, text_before
+from analysis.engine.readers.reading import CALLS, function_text, short, text_before
 from analysis.engine.readers.sql_calls import Statement, statement_of
 from analysis.engine.readers.sql_parts import holds_numbers, holds_text, is_counted, is_safe, joined_into
 from analysis.engine.readers.sql_places import (
@@ -57,7 +57,6 @@ def find(cursor, name):
     ),
 )
 
-# Attributes of the object, and what the model or the catalogue says: nobody outside of the program chose them.
 # What a list is sorted by is mostly asked for, `?sort=name&dir=desc`.
 _SORTED_BY = re.compile(r"(?i)^(?:sort|order)(?:_?(?:by|col|column|field|key|order|dir|direction))?$|^dir(?:ection)?$")
 _ORDER_PLACE = re.compile(r"(?i)\border\s+by\s[^()]{0,80}\Z")
@@ -82,7 +81,6 @@ _WORDS = re.compile(r"[\w.]+")
 _BROUGHT = re.compile(r"\(*(?:await\s+)?(?:(?:this|self|ctx|c)\.)?(?:req|request)\b[.\[]")
 _CHOICES = frozenset({"ternary_expression", "conditional_expression"})
 _BEFORE_COLUMN = re.compile(rb"\}\.[\w\"`*]|\s*\+\s*[\"'`]\.[\w\"`*]")  # behind an alias: `${alias}.id`
-_CALLS = frozenset({"call", "call_expression", "method_invocation"})
 _NUMBERED = re.compile(r"(?:[=<>(,\s]\$|[\s(,=]@p|[\s(,=]:p)\Z")  # before the number of a placeholder
 _DEFINES = re.compile(
     r"[rbfuRBFU]{0,2}[\"'`\s]*(?:create|alter|drop|truncate|grant|revoke|reindex|vacuum"
@@ -255,7 +253,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_value = is_value and (place.kind is not FileKind.SCRIPT or is_given)  # who runs a script wrote the rest
     if is_value and (from_outside or mark.data["value"] != "bare"):
         return place.finding(mark, **_graded(mark, place, from_outside=from_outside))
-    is_unknown = bool({"given", "number"} & mark.data.keys()) and not _is_called(place)
+    # Who calls it would say what it gets.
+    is_unknown = bool({"given", "number"} & mark.data.keys()) and not place.is_called
     is_handed_down = is_value and is_given and place.in_request_path
     is_sorted = "sorted" in mark.data and place.in_request_path
     is_told = "named" in mark.data or from_outside or is_unknown or is_handed_down or is_sorted
@@ -281,11 +280,6 @@ def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object
     return {"confidence": Confidence.HIGH}
 
 
-def _is_called(place: Place) -> bool:
-    """Whether some function of the codebase calls one of this name, which then says what it gets."""
-    return place.function.name.rpartition(".")[2] in place.codebase.called_names
-
-
 def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
     """Whether the part is a parameter of the function around the call, or a local name that joins one."""
     function = file.enclosing_function(call)
@@ -300,7 +294,7 @@ def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
 def _may_hold_text(part: Node, file: SourceFile) -> bool:
     """Whether a part in quotes is a name, a field or what an object tells of itself: what another call makes of what it
     is given may be a time or a number."""
-    return part.type not in _CALLS or (not file.arguments(part)[0] and "." in file.text(part).partition("(")[0])
+    return part.type not in CALLS or (not file.arguments(part)[0] and "." in file.text(part).partition("(")[0])
 
 
 def _is_asked_for(part: Node, file: SourceFile) -> bool:

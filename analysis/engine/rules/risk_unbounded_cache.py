@@ -13,19 +13,19 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.names import runs_by_hand
 from analysis.engine.policy import Policy
-from analysis.engine.readers import made_objects
+from analysis.engine.readers import empty_collections, made_objects
 from analysis.engine.readers.browsers import runs_in_browsers
 from analysis.engine.readers.cache_contents import is_emptied, is_exported, is_of_a_cache
 from analysis.engine.readers.cache_keys import (
     are_of_one_person,
-    are_of_people,
     given_by_callers,
     has_few_keys,
     is_enumerated,
     is_enumeration,
     kind_of_keys,
     says_few,
-    says_many,
+    told_of_keys,
+    written_keys,
 )
 from analysis.engine.readers.go_handlers import answers_requests
 from analysis.engine.readers.java_beans import has_bean
@@ -83,20 +83,9 @@ _FILLED_AT_THE_START = re.compile(
 _FILLS_AT_THE_START = re.compile(
     r"(?i)^_*(?:regist|init|setup|configure|load|add_?route|define|subscribe|boot|main|set[A-Z_])"
 )
-# What runs: there may be as many as are configured, which only the name tells.
-_RUNS = re.compile(
-    r"(?i)cool_?down|debounce|handler|middleware|client|connect|engine|loader|module|plugin|compiled|prompt|model|llm"
-)
 _BY = re.compile(r"(?:By[A-Z]|_by_)\w*$")
 _BEFORE_REQUESTS = re.compile(r"(^|/)(?:install|migrate|upgrade)/")
 _STARTS_UP = re.compile(r"^_*(?:init|setup|bootstrap)(?![a-z])")
-_PYTHON_CACHE = re.compile(
-    rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\([^)\n]*\)|OrderedDict\(\))\s*$"
-)
-_PYTHON_EMPTY = re.compile(
-    rb"\w+\s*(?::[^=\n]+)?=\s*(?:\{ ?\}|\[ ?\]|dict\(\)|set\(\)|list\(\)|defaultdict\(|OrderedDict\()"
-)
-_SCRIPT_CACHE = re.compile(rb"(\w+)\s*(?::[^=\n]+)?=\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\}|\[ ?\])")
 _AT_THE_TOP = "(module (expression_statement (assignment) @n))"
 _OF_A_CLASS = "(class_definition body: (block (expression_statement (assignment) @n)))"
 _OF_A_STRUCT = "(struct_type (field_declaration_list (field_declaration type: (map_type)) @n))"
@@ -114,19 +103,7 @@ _SAID_FEW = re.compile(
 _A_HANDFUL = re.compile(r"\((?:maxsize\s*=\s*)?\d\b")
 _FEW = re.compile(r"\((?:maxsize\s*=\s*)?\d\d\b")
 _METHOD_HEAD = re.compile(rb"\s*(?:@[^\n]*\n\s*)*(?:async\s+)?def\s+(\w+)\(\s*(self)\b\s*(,?)")
-_JAVA_CACHE = re.compile(
-    rb"(?:(?:public|private|protected|final|static|volatile)\s+)+(?:java\.util\.)?(?:concurrent\.)?\w*(?:Map"
-    rb"|Set|List)<[^;=]*>\s+"
-    rb"(?P<name>\w+)\s*=\s*(?:Collections\.synchronized\w+\(\s*)?"
-    rb"(?:new\s+(?!Weak|\w*Reference)\w*(?:HashMap|HashSet|TreeMap|ArrayList|LinkedList|SkipListMap|SkipListSet|ArraySet)\b"
-    rb"|\w*\.(?:newConcurrentMap|newKeySet)\()"
-)
-_GO_CACHE = re.compile(rb"(?P<name>\w+)\s*(?:=\s*(?:map\[|make\(map\[)|\s+sync\.Map\b|=\s*sync\.Map\{)")
 _SMALL_KEYS = re.compile(rb"\bmap\[(?:u?int(?:8|16)|bool|byte)\]")  # there are not many numbers so short
-_SCRIPT_FIELD = re.compile(
-    rb"(?:(?:public|private|protected|static|readonly)\s+)*#?(?P<name>\w+)\s*(?::[^=\n]+)?="
-    rb"\s*(?:new (?:Map|Set)(?:<[^\n]*>)?\(\)|\{ ?\}|\[ ?\])"
-)
 _BROWSER = re.compile(
     rb"\b(window|document|localStorage|useState|useEffect|useRef|ipcRenderer|AudioContext)\b|['\"]use client['\"]"
 )
@@ -203,19 +180,19 @@ def look_at_thread_local(field: Node, file: SourceFile) -> Iterator[Mark]:
 
 
 def look_at_java(field: Node, file: SourceFile) -> Iterator[Mark]:
-    found = _JAVA_CACHE.match(file.source, field.start_byte, field.end_byte)
     if file.enclosing_function(field) is not None:
         return  # of a class that lives as long as a call
     if b"removeEldestEntry" in file.source[field.start_byte : field.end_byte]:
         return
-    if found is not None and (b"static" in found[0] or has_bean(file.source)):
-        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=has_bean(file.source))
+    found = empty_collections.field_of_java(field, file)
+    if found is not None and (found.is_static or has_bean(file.source)):
+        yield from _grown(found.name, field, file, owner=_ALONE_OR_FIELD, of_bean=has_bean(file.source))
 
 
 def look_at_go(spec: Node, file: SourceFile) -> Iterator[Mark]:
-    found = _GO_CACHE.match(file.source, spec.start_byte, spec.end_byte)
-    if found is not None and file.scope_of(spec).kind == "module":
-        yield from _grown(found["name"].decode(), spec, file)
+    name = empty_collections.in_go(spec, file)
+    if name and file.scope_of(spec).kind == "module":
+        yield from _grown(name, spec, file)
 
 
 def look_at_go_field(field: Node, file: SourceFile) -> Iterator[Mark]:
@@ -240,31 +217,31 @@ def _is_of_the_only_one(field: Node, file: SourceFile) -> bool:
 
 def look_at_class(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     """A cache of a Python class, which all of its instances fill."""
-    found = _PYTHON_CACHE.match(file.source[assignment.start_byte : assignment.end_byte])
-    if found is not None and _CACHE_NAME.search(name := found[1].decode("utf-8", "replace")):
+    name = empty_collections.in_python(assignment, file)
+    if name and _CACHE_NAME.search(name):
         yield from _grown(name, assignment, file, owner=_OF_THE_CLASS)
 
 
 def look_at_script_field(field: Node, file: SourceFile) -> Iterator[Mark]:
     """A map in a provider of Nest, or in a static field: there is one for the whole process."""
-    found = _SCRIPT_FIELD.match(file.source, field.start_byte, field.end_byte)
-    if found is not None and (b"static" in found[0] or b"@Injectable(" in file.source):
-        yield from _grown(found["name"].decode(), field, file, owner=_ALONE_OR_FIELD, of_bean=b"static" not in found[0])
+    found = empty_collections.field_of_script(field, file)
+    if found is not None and (found.is_static or b"@Injectable(" in file.source):
+        yield from _grown(found.name, field, file, owner=_ALONE_OR_FIELD, of_bean=not found.is_static)
 
 
 def look_at_python(assignment: Node, file: SourceFile) -> Iterator[Mark]:
     start = assignment.start_byte
     if start and file.source[start - 1] != _NEW_LINE:
         return  # a second statement of its line
-    found = _PYTHON_CACHE.match(file.source[assignment.start_byte : assignment.end_byte])
-    if found is not None:
-        yield from _grown(found[1].decode("utf-8", "replace"), assignment, file)
+    name = empty_collections.in_python(assignment, file)
+    if name:
+        yield from _grown(name, assignment, file)
 
 
 def look_at_script(declarator: Node, file: SourceFile) -> Iterator[Mark]:
-    found = _SCRIPT_CACHE.match(file.source, declarator.start_byte, declarator.end_byte)
-    if found is not None and found.end() == declarator.end_byte and file.scope_of(declarator).kind == "module":
-        yield from _grown(found[1].decode("utf-8", "replace"), declarator, file)
+    name = empty_collections.in_script(declarator, file)
+    if name and file.scope_of(declarator).kind == "module":
+        yield from _grown(name, declarator, file)
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:
@@ -335,7 +312,6 @@ def _grown(
     """A mark when functions add under changing keys and nothing of the file ever takes out or counts."""
     is_named = _CACHE_NAME.search(name) is not None or is_of_a_cache(declared, file)
     held = _BY.sub("", name)  # `ratesByClient` holds rates
-    is_of_few = says_few(held)
     if _stays_small(held, declared, file, is_named=is_named):
         return
     added = [
@@ -349,18 +325,14 @@ def _grown(
     )
     if not functions or is_emptied(name, declared, file) or is_exported(name, file):
         return
-    data = {"functions": " ".join(map(str, functions))}
-    keys = " ".join((each["key"] or each["given"] or b"").decode("utf-8", "replace") for each in added)
     declares = file.source[declared.start_byte : declared.end_byte].partition(b"=")[0].decode("utf-8", "replace")
     kind = kind_of_keys(declares, added, file)
-    if (is_of_few and not are_of_one_person(keys)) or (kind and is_enumeration(kind, file)):
+    if (says_few(held) and not are_of_one_person(written_keys(added))) or (kind and is_enumeration(kind, file)):
         return
+    data = {"functions": " ".join(map(str, functions))}
     if kind and file.language == "python":
         data["kind"] = kind
-    if are_of_people(keys, declares):
-        data["people"] = "1"
-    if is_of_few or _RUNS.search(held) or not ("people" in data or says_many(keys)):
-        data["configured"] = "1"
+    data |= told_of_keys(held, declares, added)
     if any(answers_requests(match.start(), file) for match in added):
         data["served"] = "1"
     if form or not is_named:
@@ -394,9 +366,9 @@ def _fills(function: FunctionDraft, name: str, file: SourceFile, *, is_named: bo
     """Whether the function adds to something of its own, or says that it prepares. What is called a cache is filled by
     others as well, but for what starts the process."""
     if is_named:
-        return _STARTS_UP.search(function.name.rpartition(".")[2]) is not None
+        return _STARTS_UP.search(function.short_name) is not None
     text = file.source[function.node.start_byte : function.node.end_byte]
-    return _FILLS_AT_THE_START.search(function.name.rpartition(".")[2]) is not None or has_own(name, text)
+    return _FILLS_AT_THE_START.search(function.short_name) is not None or has_own(name, text)
 
 
 WATCHES = (
@@ -404,10 +376,10 @@ WATCHES = (
     Watch("decorator", look_at_memo, PYTHON, needs=(b"cache",)),
     Watch("field", look_at_java, JAVA, needs=(b"Map<", b"Set<", b"List<")),
     Watch("field", look_at_thread_local, JAVA, needs=(b"ThreadLocal<",)),
-    Watch("var_spec", look_at_go, GO, needs=(b"map[", b"sync.Map"), starts=_GO_CACHE),
+    Watch("var_spec", look_at_go, GO, needs=(b"map[", b"sync.Map"), starts=empty_collections.IN_GO),
     Watch("field", look_at_script_field, SCRIPT, needs=_SCRIPT_MAPS),
     Watch(_OF_A_STRUCT, look_at_go_field, GO, needs=(b"map[",)),
-    Watch(_OF_A_CLASS, look_at_class, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
-    Watch(_AT_THE_TOP, look_at_python, PYTHON, needs=_PYTHON_MAPS, starts=_PYTHON_EMPTY),
-    Watch("variable_declarator", look_at_script, SCRIPT, needs=_SCRIPT_MAPS, starts=_SCRIPT_CACHE),
+    Watch(_OF_A_CLASS, look_at_class, PYTHON, needs=_PYTHON_MAPS, starts=empty_collections.BEGINS_IN_PYTHON),
+    Watch(_AT_THE_TOP, look_at_python, PYTHON, needs=_PYTHON_MAPS, starts=empty_collections.BEGINS_IN_PYTHON),
+    Watch("variable_declarator", look_at_script, SCRIPT, needs=_SCRIPT_MAPS, starts=empty_collections.IN_SCRIPT),
 )

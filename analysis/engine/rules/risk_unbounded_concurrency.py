@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from analysis.engine.codebase import Codebase, Place
+from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
@@ -25,12 +26,12 @@ from analysis.engine.readers.fan_out import (
     is_given_one,
     is_limited,
     is_limited_inside,
-    is_made_once,
     is_of_request,
     is_own,
     is_small,
     leaves_process,
     loads_rows,
+    starts_them_once,
     takes_messages,
     waits_for_room,
 )
@@ -43,8 +44,9 @@ from analysis.engine.readers.reading import (
     short,
     text_after,
 )
+from analysis.engine.readers.script_asks import how_it_asks, names_client, signs_address
 from analysis.engine.readers.sizes import Size, is_loaded, size_of
-from analysis.engine.readers.thread_factories import is_of_a_pool
+from analysis.engine.readers.thread_pools import BOUNDED, grows_for_ever, is_of_a_pool
 from analysis.engine.rules.base import GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -86,10 +88,8 @@ export async function load(ids: string[]) {
     ),
 )
 
-_ENDLESS_QUEUE = re.compile(r"new\s+LinkedBlocking(?:Queue|Deque)(?:<[^>()]*>)?\(\s*\)")
 ANNOTATION = "semaphore"  # rule of the marks that say that a function takes one
 _SEMAPHORE = re.compile(rb"async\s+with\s+[\w.]*(?i:sem|limit|slots?|gate)")
-_SIGNS = re.compile(r"(?i)\w*signed_?\w*url\w*\(")  # calculated, without asking anybody
 _EACH_OF_JAVA = frozenset({"enhanced_for_statement", "lambda_expression"})
 _PAGE_SIDE = re.compile(r"(^|/)(frontend|ui|portal|components|hooks|stores?|static|public)/")
 _SEEDS = re.compile(r"(^|/)(?:seeds?|fixtures)/")
@@ -104,18 +104,9 @@ _BATCHED = re.compile(r"[lL]oaders?\b(?!\()")  # a loader of data asks once for 
 _ELEMENT = re.compile(r"\s*(?:async\s*)?(?:function\s*\w*\s*)?\(?\s*(\w+)")  # what the given function calls it
 _MAPPED = re.compile(r"^(.+?)\s*\.\s*map\(", re.DOTALL)
 _EACH = re.compile(r"\bin\s+(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*(?:if\b[^\]]*)?[\])]?$", re.DOTALL)
+_WRITTEN_OUT = ("range(", "[", "(")
 _MAP = re.compile(r"map\(\s*(?:self\.)?(?P<called>[\w.]+)\s*,\s*(?P<all>[\w.]+(?:\([\w.,\s]*\))?)\s*\)$")
 _TASKS = re.compile(r"^asyncio\.(create_task|ensure_future)$|(^|[._])(loop(\(\))?|tg|group|nursery)\.create_task$")
-_CLIENT = re.compile(
-    r"\b(fetch|axios|prisma|db|client|api|http|s3|redis|mailer|queue|repository|repo|service|trpc|knex"
-    r"|sequelize|storage)\b[\w.?]*\("
-    r"|\b(?:(?-i:[A-Z])\w*|this)\.(create|update\w*|delete\w*|destroy|find\w*|insert\w*)\(",  # of a model
-    re.IGNORECASE,
-)
-# By a verb alone: others, as `store.update(each)`, may stay in the process.
-_IO = re.compile(
-    rf"{_CLIENT.pattern}|(?:\bawait\s+|=>\s*)[\w.]*(?:send|upload|download|post|publish|fetch)\w*\(", re.IGNORECASE
-)
 
 
 def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
@@ -134,8 +125,8 @@ def look_at_all(call: Node, file: SourceFile) -> Iterator[Mark]:
     if mapped is None or _TRANSACTION.search(text) or _BATCHED.search(text):
         return
     by = next(iter(file.arguments(started)[0]), started)
-    io = "known" if _CLIENT.search(text) else "named" if _IO.search(_SIGNS.sub("", text)) else ""
-    if not io and (_SIGNS.search(text) or not called_in(by, file)):
+    io = how_it_asks(text)
+    if not io and (signs_address(text) or not called_in(by, file)):
         return
     collection = mapped[1].strip()
     if is_limited(call, text, collection, file):
@@ -173,7 +164,7 @@ def _started(
         not is_read and are_parts(collection, file.text(by), elements)
     ):
         return
-    if is_made_once(node, file) or gets_only_written_lists(collection, node, file):
+    if starts_them_once(node, file) or gets_only_written_lists(collection, node, file):
         return
     is_many = size is Size.MANY or is_read
     given = is_given(collection, node, file)
@@ -193,19 +184,24 @@ def _started(
     yield file.mark(RULE.id, node, message, confidence=confidence, suggestion=suggestion, data=data)
 
 
+def _loop_of_many(node: Node, file: SourceFile) -> LoopDraft | None:
+    """The loop of the same function that runs the node for each element, unless there are few by the look of it."""
+    loop = file.loop_of(node) if file.in_loop(node) else None
+    return loop if loop is not None and loop.variables and not 0 < loop.bound <= SMALL else None
+
+
 def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Script: `for (...) jobs.push(fetch(...))` and then `Promise.all(jobs)`."""
     given = file.arguments(call)[0]
-    if len(given) != 1 or not file.in_loop(call) or not _CLIENT.search(file.text(given[0])):
+    if len(given) != 1 or not file.in_loop(call) or not names_client(file.text(given[0])):
         return
     if given[0].type == "await_expression" or "=>" in file.text(given[0])[:20]:
         return
-    index = file.loop_of(call)
+    loop = _loop_of_many(call, file)
     jobs = re.escape(file.callee(call).rpartition(".")[0])
-    if index is None or not re.search(rf"Promise\.all(?:Settled)?\(\s*{jobs}\s*\)", text_after(call, file)):
+    if loop is None or not re.search(rf"Promise\.all(?:Settled)?\(\s*{jobs}\s*\)", text_after(call, file)):
         return
-    loop = file.loops[index]
-    if not loop.variables or 0 < loop.bound <= SMALL or is_limited(call, file.text(loop.node), loop.iterable, file):
+    if is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     what = f"All of `{short(loop.iterable, 40)}`"
     yield from _started(call, loop.iterable, file, what, by=given[0], elements=tuple(loop.variables))
@@ -213,12 +209,8 @@ def look_at_pushed(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_task(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: a task for every round of a loop."""
-    callee = file.callee(call)
-    if not _TASKS.search(callee) or not file.in_loop(call):
-        return
-    index = file.loop_of(call)
-    loop = file.loops[index] if index is not None else None
-    if loop is None or not loop.variables or 0 < loop.bound <= SMALL or loop.iterable.startswith(("range(", "[", "(")):
+    loop = _loop_of_many(call, file) if _TASKS.search(file.callee(call)) else None
+    if loop is None or loop.iterable.startswith(_WRITTEN_OUT):
         return
     started = re.search(r"\(\s*(?:self\.)?([\w.]+)\(", file.text(call))
     if started is not None and is_limited_inside(started[1], file):
@@ -250,7 +242,7 @@ def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
     collection = comprehension["all"]
     if (name and is_limited_inside(name, file)) or is_short_list(collection, call, file):
         return
-    if collection.startswith(("range(", "[", "(")) or collection.isupper():
+    if collection.startswith(_WRITTEN_OUT) or collection.isupper():
         return
     called = {"called": file.resolve(name)} if name else None
     element = re.search(r"\bfor\s+(\w+)\b", splat)
@@ -261,10 +253,9 @@ def look_at_gather(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_go(statement: Node, file: SourceFile) -> Iterator[Mark]:
     """Go: `go f(x)` for every element of a range."""
-    index = file.loop_of(statement) if file.in_loop(statement) else None
-    if index is None or not file.loops[index].variables or 0 < file.loops[index].bound <= SMALL:
+    loop = _loop_of_many(statement, file)
+    if loop is None:
         return
-    loop = file.loops[index]
     head = file.source[loop.node.start_byte : loop.node.start_byte + 200].decode("utf-8", "replace").partition("{")[0]
     if "range" not in head:
         return
@@ -306,40 +297,32 @@ def look_at_group(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 def look_at_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Java: a thread for every element or request, or a pool that grows without end."""
-    advice = "Use a pool of fixed size with a bounded queue."
-    callee = file.callee(call)
     if file.mentions(b"import android."):
         return  # one person's device, no server
     if _SHUT_DOWN.search(function_text(call, file)) and file.function_of(call):
         return  # the pool of one call, which ends with it
-    if callee.endswith("Executors.newCachedThreadPool"):
-        message = "`newCachedThreadPool` starts a thread for every task that finds none free"
-        yield file.mark(RULE.id, call, message, suggestion=advice)
-    if callee.endswith("ThreadPoolExecutor") and _ENDLESS_QUEUE.search(file.text(call)):
-        message = "The queue of this `ThreadPoolExecutor` has no limit: tasks wait in memory, however many there are"
-        fix = "Give the queue a capacity and the executor a `RejectedExecutionHandler`."
-        yield file.mark(RULE.id, call, message, suggestion=fix)
+    if (pool := grows_for_ever(call, file)) is not None:
+        yield file.mark(RULE.id, call, pool.message, suggestion=pool.suggestion)
         return
-    if callee not in ("Thread", "java.lang.Thread") or is_of_a_pool(call, file):
+    if file.callee(call) not in ("Thread", "java.lang.Thread") or is_of_a_pool(call, file):
         return
     loop = round_of(call, file)
     if loop is not None and is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     if loop is None and file.arguments(call)[0]:
         message = "Every call starts a thread of its own, however many requests there are"
-        yield file.mark(RULE.id, call, message, suggestion=advice, data={"alone": "yes"})
+        yield file.mark(RULE.id, call, message, suggestion=BOUNDED, data={"alone": "yes"})
     elif loop is not None and loop.node.type in _EACH_OF_JAVA and not 0 < loop.bound <= SMALL:
         elements = tuple(loop.variables)
-        yield from _started(call, loop.iterable, file, "A thread", by=call, elements=elements, suggestion=advice)
+        yield from _started(call, loop.iterable, file, "A thread", by=call, elements=elements, suggestion=BOUNDED)
 
 
 def look_at_python_thread(call: Node, file: SourceFile) -> Iterator[Mark]:
     """Python: a thread for every element of a loop."""
-    index = file.loop_of(call) if file.callee(call) == "threading.Thread" and file.in_loop(call) else None
-    loop = file.loops[index] if index is not None else None
-    if loop is None or not loop.variables or 0 < loop.bound <= SMALL:
+    loop = _loop_of_many(call, file) if file.callee(call) == "threading.Thread" else None
+    if loop is None or loop.iterable.startswith(_WRITTEN_OUT):
         return
-    if loop.iterable.startswith(("range(", "[", "(")) or is_limited(call, file.text(loop.node), loop.iterable, file):
+    if is_limited(call, file.text(loop.node), loop.iterable, file):
         return
     advice, elements = "Use `ThreadPoolExecutor(max_workers=...)`.", tuple(loop.variables)
     target = file.arguments(call)[1].get("target")
@@ -355,7 +338,7 @@ def _is_limited_by(called: str, place: Place, codebase: Codebase) -> bool:
     """Whether what is started takes a semaphore, in whichever file it stands."""
     return any(
         mark.rule == ANNOTATION and mark.function == callee.position
-        for callee in codebase.calls.resolve(place.path, place.function, called)
+        for callee in place.meant_by(called)
         for mark in codebase.files[callee.path].marks
     )
 
@@ -381,13 +364,9 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
     is_reached = place.in_request_path or place.in_job_path
     if leaves:
         return place.finding(mark, confidence=Confidence.MEDIUM if is_reached else Confidence.LOW)
-    if mark.confidence == "low" and codebase.request_path and not is_reached and _is_called(place):
+    if mark.confidence == "low" and codebase.request_path and not is_reached and place.is_called:
         return None  # how many there are is decided when the process starts
     return place.finding(mark)
-
-
-def _is_called(place: Place) -> bool:
-    return place.function.name.rpartition(".")[2] in place.codebase.called_names
 
 
 def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:
@@ -398,7 +377,7 @@ def _is_harmless(mark: Mark, place: Place, codebase: Codebase) -> bool:
         is_page = _PAGE_SIDE.search(place.path) is not None or runs_in_browsers(place)
         if (place.facts.language in SCRIPT and is_page) or (mark.data.get("alone") and not takes_messages(place)):
             return True
-    if _ENDS.search(place.function.name.rpartition(".")[2]) or _SEEDS.search(place.path):
+    if _ENDS.search(place.function.short_name) or _SEEDS.search(place.path):
         return True
     return "many" not in mark.data and runs_by_hand(codebase, place.path)
 

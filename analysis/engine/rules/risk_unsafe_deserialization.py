@@ -15,6 +15,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.reading import (
     assigned_values,
+    first_argument,
     followed,
     function_name,
     function_text,
@@ -22,7 +23,7 @@ from analysis.engine.readers.reading import (
     is_parameter,
     text_before,
 )
-from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch
+from analysis.engine.rules.base import JAVA, PYTHON, SCRIPT, Watch, last_names
 
 RULE = Rule(
     id="risk-unsafe-deserialization",
@@ -191,7 +192,7 @@ def _is_safe_by_version(codebase: Codebase) -> bool:
 def _mark(call: Node, message: str, file: SourceFile) -> Mark:
     """Bytes that come with a request, a message or an upload make it critical, also when they were given a name before;
     `given` are those of a parameter."""
-    first = next((file.text(each) for each in file.arguments(call)[0]), "")
+    first = first_argument(call, file)
     held = _origins(first, call, file) if first.isidentifier() else []
     is_brought = any(_UPLOAD.search(text) for text in (file.text(call), *held))
     given = next(iter(file.arguments(call)[0]), None)
@@ -209,7 +210,7 @@ def _reads_own_bytes(call: Node, callee: str, file: SourceFile) -> bool:
     """Whether the same function pickled what it reads, or another one put it into that field."""
     if not callee.startswith(_PICKLED):
         return False
-    given = next((file.text(each) for each in file.arguments(call)[0]), "")
+    given = first_argument(call, file)
     held = _FROM_MEMORY.search(text_before(call, file)) if given.isidentifier() else None
     if held is not None and given in held[1] and _puts_own_bytes(held[2], file):
         return True
@@ -252,7 +253,7 @@ WATCHES = (
         "call",
         look_at_python,
         PYTHON,
-        names=frozenset(name.rpartition(".")[2] for name in _LOADERS | _YAML) | {"load"},
+        names=last_names(_LOADERS | _YAML) | {"load"},
     ),
     Watch("call", look_at_script, SCRIPT, names=frozenset({"unserialize", "deserialize"})),
     Watch(

@@ -268,7 +268,7 @@ def _says_all(site: QuerySite) -> bool:
     """Whether the function, or the file of a command, says by its name that every row is meant."""
     if _ALL_OF_ROUTE.search(site.function.name):
         return True
-    name, path = site.function.name.rpartition(".")[2], PurePosixPath(site.path)
+    name, path = site.function.short_name, PurePosixPath(site.path)
     said = (site.function.name, path.stem, path.parent.name)
     declared = "" if site.query.terminal in _STATEMENTS["jpa"] else site.query.terminal
     return any(_MEANS_ALL.search(each) for each in said) or any(map(_ALL.search, (name, declared)))

@@ -71,6 +71,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if sys.stdout is None:  # closed; the next file to be opened would get its number
+            raise CommandError("The output cannot be written: standard output is closed.", returncode=FAILED)
         if options["explain"] is not None:
             with _printing():
                 _explain(options["explain"])

@@ -10,7 +10,7 @@ from django.utils import timezone
 from analysis.models import Publication, PublicationKind, PublicationState, Run
 from analysis.services import publishing, sending
 from tests.analysis.publications.conftest import HEAD, finding, judge, verdict
-from tests.providers.codehosts import CodeHost1
+from tests.providers.codehosts import CodeHost1, Host
 
 pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
 
@@ -25,7 +25,7 @@ def waiting(host1: CodeHost1, run: Run) -> CodeHost1:
     return host1
 
 
-def send_and_be_killed(host: CodeHost1, row: Publication) -> None:
+def send_and_be_killed(host: Host, row: Publication) -> None:
     """In a process of its own, which dies when the host has done what the first call that changes something asked."""
     Publication.objects.filter(pk=row.pk).update(next_at=timezone.now())
     connections.close_all()

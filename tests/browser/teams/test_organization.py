@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 import requests
+from playwright.sync_api import expect
 
 from billing.models import Subscription
+from organizations.services import invite_member
 from tests import factories
 from tests.billing.conftest import known
 from tests.providers.cardpay import Cardpay
@@ -76,6 +78,24 @@ def test_a_removed_member_loses_access_at_once(visitor: Any, team: Any, owner: A
     mia.is_refused(404)
     mia.page.reload()
     mia.sees("Not found")
+
+
+def test_whoever_removes_an_admin_is_told_of_the_invitations_that_stay(
+    visitor: Any, team: Any, owner: Any, member: Any
+) -> None:
+    team.memberships.filter(user=member).update(role="admin")
+    invite_member(organization=team, email="dana@example.org", actor=member)
+    olivia = visitor(owner)
+    olivia.goes_to(f"/orgs/{team.pk}/members")
+    invited = olivia.page.get_by_role("row", name="dana@example.org")
+    expect(invited.get_by_role("cell", name="Mia Member", exact=True)).to_be_visible()
+
+    olivia.clicks("Remove Mia Member")
+    olivia.sees("1 pending invitation from this person stays too")
+    olivia.clicks("Remove")
+
+    olivia.sees("No longer a member")
+    olivia.finds_no_barrier()
 
 
 def test_settings_rename_and_delete_an_organization(visitor: Any, team: Any, owner: Any) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from analysis.engine.extract import dialect, extract
 from analysis.engine.extract.dialects import dialect_of
-from analysis.engine.facts import decode, encode
+from analysis.engine.facts import PARSER_FAILED, TOOK_TOO_LONG, decode, encode
 from analysis.engine.languages import PARSED, reading_of
 from analysis.engine.rulebook import explain
 from analysis.engine.rules import all_rules
@@ -35,7 +35,7 @@ SAMPLES["tsx"] = SAMPLES["typescript"] + "const P = () => { return <a b={c}>{d &
 @settings(max_examples=150)
 def test_any_bytes_give_facts(language, blob):
     facts = extract(blob, language)
-    assert facts.skipped != "parser failed"
+    assert facts.skipped != PARSER_FAILED
     assert decode(encode(facts)) == facts
 
 
@@ -51,7 +51,7 @@ def test_damaged_files_give_facts_and_always_the_same(language, edits):
         text = text[:start] + inserted + text[start + removed :]
     blob = text.encode("utf-8", "replace")
     facts = extract(blob, language)
-    assert facts.skipped != "parser failed"
+    assert facts.skipped != PARSER_FAILED
     assert encode(facts) == encode(extract(blob, language))
 
 
@@ -181,14 +181,14 @@ def test_deep_and_endless_nesting_takes_no_multiple_of_its_parse(shape):
     dialect_of(language).parser.parse(blob)
     parsed = time.process_time()
     facts = extract(blob, language)
-    assert facts.skipped != "parser failed"
+    assert facts.skipped != PARSER_FAILED
     # 1 to 30 times: what takes time with the square of the depth takes hundreds of times.
     assert time.process_time() - parsed < 100 * (parsed - start) + 0.5
 
 
 def test_a_megabyte_that_no_query_gets_through_keeps_its_lines():
     facts = extract(b"def f():\n    return 1\n\n\n" + in_lines(b"x = " + b"(" * 900_000), "python")
-    assert (facts.skipped, facts.lines > 0, facts.functions) == ("took too long to parse", True, ())
+    assert (facts.skipped, facts.lines > 0, facts.functions) == (TOOK_TOO_LONG, True, ())
 
 
 def test_blocks_in_blocks_cost_no_facts():
@@ -217,5 +217,5 @@ def test_a_large_file_that_takes_too_long_has_its_lines_only(monkeypatch):
     monkeypatch.setattr(dialect, "PARSE_SECONDS", 0.0)
     facts = extract(blob, "python")
 
-    assert (facts.skipped, facts.lines, facts.functions) == ("took too long to parse", blob.count(b"\n"), ())
+    assert (facts.skipped, facts.lines, facts.functions) == (TOOK_TOO_LONG, blob.count(b"\n"), ())
     assert extract(b"f()\n", "python").functions[0].calls == ("f",)

@@ -141,8 +141,8 @@ def _append(
 
 def _is_of_each_table(named: Sequence[str], call: Node, file: SourceFile) -> bool:
     """Whether each round of the loop around asks another table: no rows that one statement could gather."""
-    index = file.loop_of(call) if named else None
-    return index is not None and named[-1].strip() in file.loops[index].variables
+    loop = file.loop_of(call) if named else None
+    return loop is not None and named[-1].strip() in loop.variables
 
 
 def _is_xorm(base: str, steps: tuple[Step, ...]) -> bool:

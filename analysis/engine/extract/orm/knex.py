@@ -200,8 +200,8 @@ def _is_only_made(call: Node, file: SourceFile) -> bool:
     if function is None or function.type != "arrow_function" or file.source.startswith(b"async", function.start_byte):
         return False
     body = function.child_by_field_name("body")
-    loop = file.loops[file.loop_of(call) or 0]
-    if body is None or body.end_byte != call.end_byte or loop.node.id != function.id:
+    loop = file.loop_of(call)
+    if body is None or loop is None or body.end_byte != call.end_byte or loop.node.id != function.id:
         return False
     statement = file.statement_of(function)
     around = file.enclosing_function(function) or file.tree.root_node

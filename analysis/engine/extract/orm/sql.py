@@ -13,7 +13,7 @@ from analysis.engine.extract.orm.sql_rows import Rows, rows_of
 from analysis.engine.extract.orm.steps import closing_bracket, parts_of
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import COMPUTED, Column, Filter, Mark, Model, Relation
-from analysis.engine.readers.reading import assigned_values, followed, given_values, text_before
+from analysis.engine.readers.reading import followed, known_values, text_before
 
 _VERB = re.compile(r"^[\s\"'`(fr]*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 _DEFINES = re.compile(r"^[\s\"'`(fr]*(?:CREATE|ALTER)\s", re.IGNORECASE)
@@ -120,7 +120,7 @@ def _held(name: str, call: Node, file: SourceFile) -> str:
     adds to it: a part that is added in one case only is read as if it always were."""
     if not any(map(file.mentions, WORDS)):
         return ""
-    values = assigned_values(name, call, file) or given_values(name, file)
+    values = known_values(name, call, file)
     if not values or not ("string" in values[0].type or values[0].type in _PUT_TOGETHER):
         return ""
     added = [_added_to(name, each, file) for each in values[1:]]
@@ -225,8 +225,8 @@ def _condition(text: str) -> str:
 def _is_of_each_table(call: Node, text: str, file: SourceFile) -> bool:
     """Whether each round of the loop around asks or writes another table: no rows that one statement could gather."""
     named = _NAMED_LATER.search(text)
-    index = file.loop_of(call) if named is not None else None
-    return named is not None and index is not None and named[1] in file.loops[index].variables
+    loop = file.loop_of(call) if named is not None else None
+    return named is not None and loop is not None and named[1] in loop.variables
 
 
 def _offset(text: str) -> int:

@@ -10,9 +10,8 @@ from analysis.engine.extract.orm.sql_rows import MEASURES
 from analysis.engine.extract.orm.steps import assigned_to, steps_after, takes_length
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
-from analysis.engine.readers.reading import node_at
+from analysis.engine.readers.reading import CALLS, node_at
 
-_CALL_TYPES = frozenset({"call", "call_expression", "method_invocation"})
 _CALLS = re.compile(  # on what is called like a database, with a statement as its first text or a constant
     rb"\b(?:db|database|dao|sql|jdbc|query_?runner|conn|connection|pool|tx)\s*\.\s*(\w+)(?:<[\w<>, ]*>)?"
     rb"\(\s*(?:\w+\s*,\s*)?(?:f?[\"'`]+\s*(?:SELECT|INSERT|UPDATE|DELETE|select|insert|update|delete)\s"
@@ -42,7 +41,7 @@ def read(file: SourceFile) -> None:
 def _call_at(start: int, file: SourceFile) -> Node | None:
     """The call whose name begins at a byte."""
     node: Node | None = node_at(start, file.tree.root_node)
-    while node is not None and node.type not in _CALL_TYPES:
+    while node is not None and node.type not in CALLS:
         node = node.parent
     return node
 

@@ -23,6 +23,11 @@ export const RUN_STATES = {
 
 export const RUN_KINDS = { first_scan: "First scan", scan: "Scan", pull_request: "Pull request" };
 
+export const VIOLATION_STATES = {
+  suppressed: { name: "Suppressed", tone: "" },
+  resolved: { name: "Resolved", tone: "good" },
+};
+
 export const RISKS = {
   LOW: { name: "Low", tone: "good" },
   MEDIUM: { name: "Medium", tone: "warning" },
@@ -33,6 +38,9 @@ export const RISKS = {
 export const LANGUAGES = { python: "Python", javascript: "JavaScript", typescript: "TypeScript", tsx: "TSX", java: "Java", go: "Go" };
 
 export const PLATFORMS = { git: "Git", codehost1: "Code host 1", codehost2: "Code host 2" };
+
+/** A module's name as people read it: the API calls the files at the root of a repository ".". */
+export const moduleName = (name) => (name === "." ? "(root)" : name);
 
 /** The word and tone of a health score, 0 to 100. */
 export function healthOf(score) {

@@ -3,6 +3,7 @@
 import * as api from "../core/api.js";
 import { h } from "../core/dom.js";
 import { number } from "../core/format.js";
+import { moduleName } from "../data/words.js";
 import { graphCanvas } from "../charts/graph.js";
 import { card } from "../ui/card.js";
 import { choice } from "../ui/choice.js";
@@ -36,7 +37,7 @@ export function view(graph, page) {
   return [
     figures(graph.stats),
     card(
-      { flush: true, title: opened || "Modules", text: opened ? h("a", { href: page.path }, "← All modules") : "Importers stand above what they import", actions: kinds(kind, page) },
+      { flush: true, title: moduleName(opened) || "Modules", text: opened ? h("a", { href: page.path }, "← All modules") : "Importers stand above what they import", actions: kinds(kind, page) },
       h(
         "div",
         { class: "graph" },
@@ -75,7 +76,7 @@ function kinds(kind, page) {
 
 function describe({ nodes, edges }, opened) {
   const broken = edges.filter(({ isViolation }) => isViolation).length;
-  const what = opened ? `Files of ${opened}` : "Modules";
+  const what = opened ? `Files of ${moduleName(opened)}` : "Modules";
   return `${what}: ${nodes.length} boxes, ${edges.length} lines, ${broken} of them violations. The table below tells the same.`;
 }
 

@@ -41,8 +41,8 @@ export function view({ members, usage, invitations }, page) {
   return [
     pageHead({ title: "Members", text: room(members, usage), actions: mayChange && !isFull ? [invite] : [] }),
     mayChange && isFull && fullNote(organization),
-    card({ flush: true }, memberTable(members, page, mayChange)),
-    invitations && invitationCard(invitations, page, isFull ? null : invite),
+    card({ flush: true }, memberTable(members, invitations ?? [], page, mayChange)),
+    invitations && invitationCard(invitations, members, page, isFull ? null : invite),
   ];
 }
 
@@ -60,16 +60,18 @@ function fullNote(organization) {
   );
 }
 
-function memberTable(members, page, mayChange) {
+function memberTable(members, invitations, page, mayChange) {
   const isSelf = ({ userId }) => userId === page.frame.user.id;
   const columns = [
     { title: "Name", main: true, cell: (one) => person(one, isSelf(one)), sort: ({ name }) => name },
     { title: "Role", cell: (one) => roleOf(one, page, mayChange && !isSelf(one)) },
     { title: "Joined", cell: ({ joinedAt }) => since(joinedAt, date(joinedAt)), sort: ({ joinedAt }) => joinedAt },
-    { title: "", align: "end", cell: (one) => (one.role !== "owner" && !isSelf(one) ? removeButton(one, page) : null) },
+    { title: "", align: "end", cell: (one) => (one.role !== "owner" && !isSelf(one) ? removeButton(one, sentBy(one, invitations), page) : null) },
   ];
   return table({ caption: "Members", rows: members, columns: mayChange ? columns : columns.slice(0, 3) });
 }
+
+const sentBy = ({ userId }, invitations) => invitations.filter(({ invitedBy }) => invitedBy?.userId === userId).length;
 
 function person({ name, email }, isSelf) {
   return h(
@@ -100,7 +102,7 @@ async function changeRole(member, choice, page) {
   await page.reload();
 }
 
-function removeButton(member, page) {
+function removeButton(member, pending, page) {
   const remove = async () => {
     await api.del(`/orgs/${page.params.organizationId}/members/${member.userId}`);
     await page.reload();
@@ -109,14 +111,20 @@ function removeButton(member, page) {
   const ask = () =>
     void confirmDialog({
       title: `Remove ${member.name}?`,
-      text: "Access ends at once, in every open session. What this person did stays in the audit log.",
+      text: `Access ends at once, in every open session. What this person did stays in the audit log.${stays(pending)}`,
       label: "Remove",
       action: remove,
     });
   return button("Remove", { kind: "quiet", size: "s", onClick: ask, "aria-label": `Remove ${member.name}` });
 }
 
-function invitationCard(invitations, page, invite) {
+/** An invitation is the organization's: whoever was invited may still come. */
+function stays(pending) {
+  if (pending === 0) return "";
+  return ` ${count(pending, "pending invitation")} from this person ${pending === 1 ? "stays" : "stay"} too; cancel what should not hold.`;
+}
+
+function invitationCard(invitations, members, page, invite) {
   const text = "A link holds for 7 days. Cancelling makes it useless at once.";
   if (invitations.length === 0) {
     const nobody = { icon: "people", title: "No pending invitations", text: "Whoever you invite gets a letter with a link." };
@@ -130,12 +138,19 @@ function invitationCard(invitations, page, invite) {
       columns: [
         { title: "Address", main: true, cell: ({ email }) => h("span", { class: "breakable" }, email) },
         { title: "Role", cell: ({ role }) => badge(role === "admin" ? "Admin" : "Member") },
+        { title: "Invited by", cell: ({ invitedBy }) => inviter(invitedBy, members) },
         { title: "Sent", cell: ({ createdAt }) => since(createdAt, ago(createdAt)) },
         { title: "Expires", cell: ({ expiresAt }) => since(expiresAt, ago(expiresAt)) },
         { title: "", align: "end", cell: (one) => cancelButton(one, page) },
       ],
     }),
   );
+}
+
+function inviter(sender, members) {
+  if (!sender) return h("span", { class: "faint" }, "A deleted account");
+  const isMember = members.some(({ userId }) => userId === sender.userId);
+  return [h("span", { title: sender.email }, sender.name), !isMember && [" ", badge("No longer a member", "warning")]];
 }
 
 function since(instant, text) {

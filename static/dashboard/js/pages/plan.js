@@ -18,14 +18,15 @@ export async function load({ params, signal }) {
   const id = params.organizationId;
   const get = (path) => api.get(path, { signal });
   const { role, planId } = await read(id);
-  const [plans, subscription, enforcement, providers, invoices] = await Promise.all([
+  const [plans, subscription, enforcement, credits, providers, invoices] = await Promise.all([
     get("/plans"),
     get(`/billing/subscription/${id}`),
     get(`/plans/org/${id}/enforcement`),
+    get(`/credits/org/${id}`),
     get("/billing/providers"),
     isAtLeast("admin", role) && planId !== "free" ? get(`/billing/invoices/${id}?limit=12`) : null,
   ]);
-  return { plans, subscription, enforcement, providers, invoices };
+  return { plans, subscription, enforcement, credits, providers, invoices };
 }
 
 export function view(data, page) {
@@ -33,7 +34,7 @@ export function view(data, page) {
   return [
     pageHead({ title: "Plan and usage", text: summary(plan, data.subscription) }),
     comeBack(data, page),
-    grid("20rem", subscriptionCard(data, plan, page), usageCard(data.enforcement)),
+    grid("20rem", subscriptionCard(data, plan, page), usageCard(data.enforcement, data.credits)),
     offers(data, plan, page),
     data.invoices && invoiceCard(data.invoices),
   ];

@@ -2,6 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { count, number } from "../../core/format.js";
+import { moduleName } from "../../data/words.js";
 import { badge } from "../../ui/badge.js";
 import { button } from "../../ui/button.js";
 import { prose } from "../../ui/prose.js";
@@ -36,10 +37,10 @@ function facts({ path, id, files, violations, complexity, linesOfCode, layer, is
   );
 }
 
-function actions({ id, label, opens, isGhost }, page) {
+function actions({ id, module, opens, isGhost }, page) {
   const base = `/repos/${page.params.repositoryId}/violations`;
-  const open = (module) => page.setQuery({ module, chosen: "" });
-  if (isGhost) return h("div", { class: "row" }, button("Open this module", { size: "s", onClick: () => open(label) }));
+  const open = (name) => page.setQuery({ module: name, chosen: "" });
+  if (isGhost) return h("div", { class: "row" }, button("Open this module", { size: "s", onClick: () => open(module) }));
   if (opens) return h("div", { class: "row" }, button("Show its files", { size: "s", kind: "primary", onClick: () => open(id) }), h("a", { class: "button", "data-size": "s", href: `${base}?module=${encodeURIComponent(id)}` }, "Violations"));
   return h("div", { class: "row" }, h("a", { class: "button", "data-size": "s", href: `${base}?file=${encodeURIComponent(id)}` }, "Violations"));
 }
@@ -54,7 +55,7 @@ function neighbours(name, edges, end, page) {
   if (edges.length === 0) return h("p", { class: "small faint" }, `${name}: nothing here`);
   const ordered = [...edges].sort((a, b) => b.weight - a.weight);
   const line = (edge) =>
-    h("li", null, h("button", { class: "link", type: "button", on: { click: () => page.setQuery({ chosen: edge[end] }, { replace: true }) } }, edge[end].replace(/^module /, "").split("/").at(-1)), h("span", { class: "small faint number" }, ` ${edge.weight}`), edge.isCircular && [" ", badge("cycle", "warning")]);
+    h("li", null, h("button", { class: "link", type: "button", on: { click: () => page.setQuery({ chosen: edge[end] }, { replace: true }) } }, moduleName(edge[end].replace(/^module /, "").split("/").at(-1))), h("span", { class: "small faint number" }, ` ${edge.weight}`), edge.isCircular && [" ", badge("cycle", "warning")]);
   const rest = ordered.length - SHOWN;
   return h("div", { class: "stack stack-tight" }, h("h4", null, `${name} ${edges.length}`), h("ul", { class: "graph-list" }, ordered.slice(0, SHOWN).map(line)), rest > 0 && h("p", { class: "small faint" }, `and ${number(rest)} more`));
 }

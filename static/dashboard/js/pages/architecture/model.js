@@ -1,5 +1,7 @@
 /** The graph of the API at two levels: modules, and the files of one module with the modules around it. */
 
+import { moduleName } from "../../data/words.js";
+
 const MOST_FILES = 60; // more cannot be read at once
 
 /** The graph with the module of each file at hand, and `isCircular` on the imports that are part of a cycle: one that
@@ -11,7 +13,7 @@ export function withCycles(graph) {
 
 /** Modules as nodes; all imports from one into another are one edge, circular when one of them is part of a cycle of files. */
 export function moduleLevel(graph) {
-  const nodes = graph.modules.map((module) => ({ ...module, id: module.name, label: module.name, files: module.nodeCount, layer: layerOf(graph, module.name), opens: true }));
+  const nodes = graph.modules.map((module) => ({ ...module, id: module.name, label: moduleName(module.name), files: module.nodeCount, layer: layerOf(graph, module.name), opens: true }));
   const edges = merged(graph.edges, (id) => graph.moduleOf.get(id));
   return { nodes: colored(nodes, graph.layers), edges, isCut: false };
 }
@@ -26,7 +28,7 @@ export function fileLevel(graph, name) {
   const known = touching.filter(({ source, target }) => [source, target].every((id) => inside.has(id) || graph.moduleOf.get(id) !== name));
   const edges = merged(known, (id) => (inside.has(id) ? id : `module ${graph.moduleOf.get(id)}`));
   const around = [...new Set(edges.flatMap(({ source, target }) => [source, target]))].filter((id) => !inside.has(id));
-  const ghosts = around.map((id) => ({ id, label: id.slice("module ".length), isGhost: true, violations: 0 }));
+  const ghosts = around.map((id) => id.slice("module ".length)).map((module) => ({ id: `module ${module}`, module, label: moduleName(module), isGhost: true, violations: 0 }));
   return { nodes: colored([...shown, ...ghosts], graph.layers), edges, isCut: shown.length < files.length };
 }
 

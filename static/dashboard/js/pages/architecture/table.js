@@ -2,6 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
+import { moduleName } from "../../data/words.js";
 import { badge } from "../../ui/badge.js";
 import { card } from "../../ui/card.js";
 import { table } from "../../ui/table.js";
@@ -16,7 +17,7 @@ export function moduleTable({ nodes, edges }, page) {
       caption: "Modules",
       rows: rows.sort((a, b) => b.violations - a.violations),
       columns: [
-        { title: "Module", main: true, cell: ({ name, path }) => h("div", { class: "file-name" }, h("a", { href: address(name) }, name), h("span", { class: "small faint mono" }, path)), sort: ({ name }) => name },
+        { title: "Module", main: true, cell: ({ name, path }) => h("div", { class: "file-name" }, h("a", { href: address(name) }, moduleName(name)), h("span", { class: "small faint mono" }, path)), sort: ({ name }) => name },
         { title: "Layer", cell: ({ layer }) => layer ?? h("span", { class: "faint" }, "none") },
         column("Files", "files"),
         column("Violations", "violations"),

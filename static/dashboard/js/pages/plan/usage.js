@@ -6,16 +6,23 @@ import { card, note } from "../../ui/card.js";
 import { icon } from "../../ui/icons.js";
 import { meter } from "../../ui/meter.js";
 
+const CREDITS = "AI credits this month";
 const LIMITS = [
   ["repos", "maxRepos", "Repositories"],
   ["members", "maxMembers", "Members"],
-  ["credits", "aiCreditsPerMonth", "AI credits this month"],
+  ["credits", "aiCreditsPerMonth", CREDITS],
 ];
 
 /** A card with one meter for each limit, and what to do about those that are exceeded. */
-export function usageCard({ usage, limits, exceeded }) {
-  const lines = LIMITS.map(([name, limit, title]) => line(title, usage[name], limits[limit]));
+export function usageCard({ usage, limits, exceeded }, credits) {
+  const lines = LIMITS.map(([name, limit, title]) => (name === "credits" ? creditLine(credits) : line(title, usage[name], limits[limit])));
   return card({ title: "Usage" }, h("div", { class: "stack" }, exceeded.length > 0 && tooMuch(exceeded), lines));
+}
+
+/** Against what was granted: whoever has a plan without a subscription is granted none of what the plan offers. */
+function creditLine({ balance, monthlyAllocation, used }) {
+  if (monthlyAllocation !== 0) return line(CREDITS, used, monthlyAllocation);
+  return h("div", { class: "row row-between" }, h("span", null, CREDITS), h("span", { class: "number soft" }, `${number(used)} used, ${number(balance)} left`));
 }
 
 function line(title, used, limit) {

@@ -3,7 +3,7 @@
 import * as api from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { words } from "../../core/format.js";
-import { CATEGORIES, CATEGORY_NAMES, SEVERITIES } from "../../data/words.js";
+import { CATEGORIES, CATEGORY_NAMES, SEVERITIES, moduleName } from "../../data/words.js";
 import { select } from "../../ui/form.js";
 import { icon } from "../../ui/icons.js";
 import { menu, menuItem } from "../../ui/menu.js";
@@ -38,7 +38,7 @@ function chooser(page, name, label, options) {
 }
 
 function chip(page, name, label) {
-  const value = page.query.get(name);
+  const value = name === "module" ? moduleName(page.query.get(name)) : page.query.get(name);
   const remove = { class: "chip", type: "button", title: value, on: { click: () => page.setQuery({ [name]: "", page: "" }) }, "aria-label": `Remove the filter ${label}: ${value}` };
   return h("button", remove, h("span", { class: "faint" }, label), h("span", { class: "clip" }, value), icon("close", 14));
 }
