@@ -1,5 +1,6 @@
 """Reads that the caller has already, and conditions that do not hold, on both ways an ETag is made."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from analysis.models import Repository
+from config.release import release
 from organizations.audit import record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rate_limits")]
@@ -34,6 +36,19 @@ class TestConditions:
             "message": "The answer is another version than the condition names; read it again",
             "error": "Precondition Failed",
         }
+
+
+@pytest.mark.parametrize("name", ["views.py", "packs/flask.yml"])
+def test_answers_belong_to_a_release_of_modules_and_rule_packs(name: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("config.release.ROOT", tmp_path)
+    file = tmp_path / "analysis" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("one")
+    before = release.__wrapped__()
+
+    file.write_text("another")
+
+    assert release.__wrapped__() != before
 
 
 class TestPagesOfLists:
