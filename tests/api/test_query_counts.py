@@ -60,7 +60,7 @@ TABLE = """
 /billing/subscription/{organization_id}                       3  3
 /credits/org/{organization_id}                                3  3
 /credits/org/{organization_id}/transactions                   4  3
-/credits/org/{organization_id}/transactions?month=2026-11     4  3
+/credits/org/{organization_id}/transactions?month=2026-11     5  3
 /credits/org/{organization_id}/usage-by-operation             4  3
 /orgs                                                         2  2
 /orgs/{organization_id}                                       3  3
