@@ -38,10 +38,10 @@ class SessionTokenAuthentication(BaseAuthentication):
         return "Bearer"
 
 
-def session_of(raw: str | bytes) -> Session:
+def session_of(raw: bytes) -> Session:
     """The living session of an access token, with its user; AuthenticationFailed when there is none."""
     try:
-        claims = tokens.read(tokens.Access, raw)
+        claims = tokens.read_access(raw)
     except tokens.InvalidToken as error:
         raise AuthenticationFailed from error
     session = _SESSION.first(session=claims.session_id, user=claims.user_id)

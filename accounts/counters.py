@@ -25,6 +25,11 @@ COUNT = """INSERT INTO accounts_ratecounter (key, count, expires_at) VALUES (%s,
 EXPIRE = "DELETE FROM accounts_ratecounter WHERE expires_at < %s"
 CLEAR = "DELETE FROM accounts_ratecounter"
 
+# One step for Redis, in which nobody else counts.
+COUNT_IN_REDIS = """local count = redis.call('INCRBY', KEYS[1], ARGV[1])
+    if count == tonumber(ARGV[1]) then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
+    return count"""
+
 log = structlog.get_logger("counters")
 
 
@@ -41,6 +46,7 @@ class CounterCache(BaseCache):
         self.sql = _File(options.pop("file")) if "file" in options else _Database()
         super().__init__(params)
         self.redis = Redis.from_url(location, **options) if location else None
+        self._count_in_redis = self.redis.register_script(COUNT_IN_REDIS) if self.redis else None
 
     def add(self, key: str, value: int, timeout: Any = None, version: int | None = None) -> bool:
         """Nothing, and False as if the counter stood already: `incr` starts those that do not."""
@@ -52,9 +58,9 @@ class CounterCache(BaseCache):
 
     def count(self, key: str, *, by: int = 1, keep: timedelta) -> int:
         """Count and return the new figure, which is forgotten so long after the first count."""
-        if self.redis is not None:
+        if self._count_in_redis is not None:
             try:
-                return _count_in_redis(self.redis, key, by, keep)
+                return int(self._count_in_redis([key], [by, int(keep.total_seconds())]))
             except RedisError as error:
                 log.warning("Redis is away; limits are counted in SQL", error=type(error).__name__)
         return int(self.sql.execute(COUNT, [key, by, datetime.now(UTC) + keep])[0][0])
@@ -68,14 +74,6 @@ class CounterCache(BaseCache):
             with contextlib.suppress(RedisError):
                 self.redis.flushdb()
         self.sql.execute(CLEAR, [])
-
-
-def _count_in_redis(redis: Redis, key: str, by: int, keep: timedelta) -> int:
-    """One round trip, in which nobody else counts."""
-    with redis.pipeline(transaction=True) as steps:
-        steps.set(key, 0, ex=keep, nx=True)
-        steps.incr(key, by)
-        return int(steps.execute()[1])
 
 
 class _Database:

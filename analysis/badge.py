@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from html import escape
 from string import Template
 
-from analysis.models import Repository
+from django.db.models import TextField
+
+from analysis.models import Repository, has_name
+from config.compiled import CompiledQuery, Key
 from organizations.entitlements import allows
 
 LABEL = "code health"
@@ -21,6 +24,14 @@ SVG = Template(
     '<rect x="$left" width="$right" height="20" fill="$colour"/></g>'
     '<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
     '<text x="$left_middle" y="14">$label</text><text x="$right_middle" y="14">$value</text></g></svg>'
+)
+
+_NAMED = CompiledQuery(
+    lambda: (
+        Repository.objects.filter(has_name(Key("full_name", TextField())))
+        .select_related("organization__plan")
+        .order_by("pk")
+    )
 )
 
 
@@ -48,8 +59,7 @@ def badge_of(owner: str, name: str) -> Badge:
     """
     full_name = f"{owner}/{name}"
     # PostgreSQL refuses a text with NUL, which no name has.
-    known = Repository.objects.none() if "\0" in full_name else Repository.objects.named(full_name)
-    found = list(known.select_related("organization__plan").order_by("pk"))
+    found = [] if "\0" in full_name else _NAMED.all(full_name=full_name)
     if not found:
         return Badge("unknown", GREY, is_known=False)
     entitled = [repository for repository in found if allows(repository.organization, "badge")]

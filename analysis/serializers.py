@@ -114,12 +114,15 @@ class AboutATable(PlainSerializer):
     )
 
     def to_representation(self, violation: Any) -> dict[str, Any]:
-        shown = super().to_representation(violation)
-        if shown["table"]:
-            shown["volume"] = shown["volume"] or None
-        else:
-            del shown["table"], shown["volume"]
-        return shown
+        return _without_absent_table(super().to_representation(violation))
+
+
+def _without_absent_table(shown: dict[str, Any]) -> dict[str, Any]:
+    if shown["table"]:
+        shown["volume"] = shown["volume"] or None
+    else:
+        del shown["table"], shown["volume"]
+    return shown
 
 
 class ViolationSerializer(AboutATable):
@@ -138,6 +141,12 @@ class ViolationSerializer(AboutATable):
     suggestion = serializers.CharField()
     debtPoints = serializers.FloatField(source="debt_points")
     gateAction = serializers.ChoiceField(GATE_ACTIONS, source="gate_action")
+
+
+def violation_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Violations that were read by the names of `ViolationSerializer.columns()`, as it shows them: at a tenth of what
+    it takes for hundreds of them."""
+    return [_without_absent_table(row) for row in rows]
 
 
 class ViolationDetailSerializer(ViolationSerializer):

@@ -25,7 +25,7 @@ class ScoreHistoryQuerySerializer(serializers.Serializer):
         return attrs
 
 
-class SnapshotPointSerializer(serializers.Serializer):
+class SnapshotPointSerializer(PlainSerializer):
     date = serializers.DateField(source="day")
     commitSha = serializers.CharField(source="commit_sha")
     healthScore = serializers.IntegerField(source="health_score")

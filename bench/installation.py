@@ -458,7 +458,7 @@ class _Maker:
 
         largest = max(self.repositories, key=lambda one: one.violations)
         patterns = [(row.base_day is None, bytes(row.data)) for row in self.pattern.standings.order_by("-day")]
-        whole = next(data for is_whole, data in patterns if is_whole)
+        whole = [data for is_whole, data in patterns if is_whole][-1]  # on which the others rest
         others = [data for is_whole, data in patterns if not is_whole] or [whole]
         today = self.now.date()
         base = today - timedelta(days=STANDING_DAYS)

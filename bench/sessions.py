@@ -30,7 +30,7 @@ def main(rounds: int) -> None:
 
     class TokenOnly(BaseAuthentication):
         def authenticate(self, request):
-            tokens.read(tokens.Access, request.META["HTTP_AUTHORIZATION"].partition(" ")[2])
+            tokens.read_access(request.META["HTTP_AUTHORIZATION"].partition(" ")[2].encode())
 
     class Plain(APIView):
         permission_classes = ()

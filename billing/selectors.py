@@ -5,6 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
+from django.db.models import CharField
+
 from billing.models import LIVE, BillingCycle, Payment, Plan, Subscription, SubscriptionStatus
 from billing.services.provisioning import current_subscription
 from config.compiled import CompiledQuery, Key
@@ -17,6 +19,8 @@ from organizations.selectors import counts_of
 
 UNLIMITED = -1
 
+_PLANS = CompiledQuery(lambda: Plan.objects.all())
+_PLAN = CompiledQuery(lambda: Plan.objects.filter(pk=Key("plan", CharField())))
 _TOLD_OF_LAST = CompiledQuery(
     lambda: (
         Subscription.objects.filter(organization=Key("organization"))
@@ -84,9 +88,14 @@ class PlanUse:
     credits: Use
 
 
+def all_plans() -> list[Plan]:
+    """Every plan, the smallest first. One query."""
+    return _PLANS.all()
+
+
 def plan_of(plan_id: str) -> Plan:
     """The plan by its id; UnknownPlan otherwise."""
-    plan = Plan.objects.filter(pk=plan_id).first() if plan_id.isascii() and plan_id.isprintable() else None
+    plan = _PLAN.first(plan=plan_id) if plan_id.isascii() and plan_id.isprintable() else None
     if plan is None:
         raise UnknownPlan
     return plan

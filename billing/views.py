@@ -9,7 +9,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from billing import examples, selectors
-from billing.models import BillingCycle, PaymentProvider, Plan
+from billing.models import BillingCycle, PaymentProvider
 from billing.providers import available
 from billing.serializers import (
     ApprovalUrlSerializer,
@@ -58,7 +58,7 @@ class PlanViewSet(ViewSet):
         example=[examples.PLAN],
     )
     def list(self, request: Request) -> Response:
-        return Response(PlanSerializer(Plan.objects.all(), many=True).data)
+        return Response(PlanSerializer(selectors.all_plans(), many=True).data)
 
     @describe(
         "Read a plan", response=PlanSerializer, example=examples.PLAN, errors={404: selectors.UnknownPlan.message}

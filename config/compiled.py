@@ -102,6 +102,9 @@ class _Compiled(Generic[R]):
         self._sql, self._parameters = compiler.as_sql()
         self._values: tuple[Any, ...] = ()
         vars(compiler)["as_sql"] = lambda: (self._sql, self._values)
+        # Each answer has the same columns, and Django would find out anew how each is read.
+        converters = compiler.get_converters([column for column, *_ in compiler.select[: compiler.col_count]])
+        vars(compiler)["get_converters"] = lambda _: converters
         vars(queryset.query)["get_compiler"] = lambda *_, **__: compiler
         self._queryset = queryset
 

@@ -6,12 +6,13 @@ from django.urls import include, path
 from config.operations.description import BrowserView, DescriptionView
 from config.operations.entrance import log_in
 
+# Django tries them one after the other: what is asked most stands first.
 urlpatterns = [
+    path("v1/", include("analysis.urls")),
     path("v1/", include("accounts.urls")),
     path("v1/", include("organizations.urls")),
     path("v1/", include("billing.urls")),
     path("v1/", include("credits.urls")),
-    path("v1/", include("analysis.urls")),
     path("v1/", include("webhooks.urls")),
     path("v1/schema", DescriptionView.as_view(), name="schema"),
     path("v1/docs", BrowserView.as_view(), name="docs"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, DateTimeField, OuterRef, PositiveIntegerField, QuerySet, Subquery, Sum
+from django.db.models import Count, DateTimeField, PositiveIntegerField, QuerySet, Sum
 from django.utils import timezone
 
 from config.compiled import CompiledQuery, Key, count_of
@@ -22,18 +22,13 @@ _ACCOUNT = CompiledQuery(lambda: CreditAccount.objects.filter(organization=Key("
 _ENTRIES_SO_FAR = CompiledQuery(
     lambda: CreditAccount.objects.filter(organization=Key("organization")).values_list("last_number", flat=True)
 )
-_ENTRIES_SO_FAR_AND_OF_MONTH = CompiledQuery(
-    lambda: CreditAccount.objects.filter(organization=Key("organization")).values_list(
-        "last_number",
-        Subquery(
-            count_of(
-                CreditEntry.objects.filter(
-                    account=OuterRef("pk"),
-                    created_at__gte=Key("start", DateTimeField()),
-                    created_at__lt=Key("end", DateTimeField()),
-                )
-            )
-        ),
+_ENTRIES_OF_MONTH = CompiledQuery(
+    lambda: count_of(
+        CreditEntry.objects.filter(
+            account=CreditAccount.objects.filter(organization=Key("organization")).values("pk")[:1],
+            created_at__gte=Key("start", DateTimeField()),
+            created_at__lt=Key("end", DateTimeField()),
+        )
     )
 )
 _NUMBERED = CompiledQuery(
@@ -106,11 +101,9 @@ def entries_so_far(organization: Organization) -> int:
     return _ENTRIES_SO_FAR.first(organization=organization.pk) or 0
 
 
-def entries_so_far_and_of_month(organization: Organization, month: Month) -> tuple[int, int]:
-    """How many entries the ledger has, and how many of them are of a month. One query."""
-    numbers = _ENTRIES_SO_FAR_AND_OF_MONTH.first(organization=organization.pk, start=month.start, end=month.end)
-    so_far, of_month = numbers or (0, 0)
-    return so_far or 0, of_month
+def entries_of_month(organization: Organization, month: Month) -> int:
+    """How many entries of the ledger are of a month. One query."""
+    return _ENTRIES_OF_MONTH.first(organization=organization.pk, start=month.start, end=month.end) or 0
 
 
 def history_of_month(organization: Organization, month: Month, *, limit: int, offset: int) -> list[dict[str, Any]]:

@@ -63,15 +63,14 @@ class CreditViewSet(ViewSet):
         organization = organization_for(request.user, organization_id)
         limit, offset = limit_of(request, default=20), offset_of(request)
         month = selectors.month_named(request.query_params.get("month"))
-        if month:
-            so_far, total = selectors.entries_so_far_and_of_month(organization, month)
-        else:
-            so_far = total = selectors.entries_so_far(organization)
+        so_far = selectors.entries_so_far(organization)
 
         def make() -> Any:
             if month:
+                total = selectors.entries_of_month(organization, month)
                 entries = selectors.history_of_month(organization, month, limit=limit, offset=offset)
             else:
+                total = so_far
                 entries = selectors.history(organization, total=total, limit=limit, offset=offset)
             return {"transactions": CreditTransactionSerializer(entries, many=True).data, "total": total}
 

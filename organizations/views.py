@@ -1,12 +1,13 @@
 """Views translate: load with permission, validate, make one call, respond."""
 
+from django.http import HttpResponseBase
 from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import SignedInRequest
 from accounts.serializers import SuccessSerializer
-from config.api.pagination import page_of
+from config.api.pagination import answer_of_page
 from config.api.schema import PAGE, describe, page
 from organizations import examples, selectors, services
 from organizations.access import invitation_in, member_in, membership_for, organization_for
@@ -277,6 +278,6 @@ class AuditLogViewSet(ViewSet):
         errors={400: "page: must be a whole number of at least 1", 403: NEEDS_ADMIN, 404: UNKNOWN},
         parameters=PAGE,
     )
-    def list(self, request: SignedInRequest, organization_id: str) -> Response:
+    def list(self, request: SignedInRequest, organization_id: str) -> HttpResponseBase:
         organization = organization_for(request.user, organization_id, at_least=Role.ADMIN)
-        return Response(page_of(request, selectors.audit_log_of(organization), audit_entries))
+        return answer_of_page(request, selectors.audit_log_of(organization), audit_entries)

@@ -9,9 +9,12 @@ remainder, so the entries add up to the last digit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from analysis.engine.globs import glob
 from analysis.engine.model import Volume
@@ -52,8 +55,7 @@ class Cause(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One cause with its place. `health` and `debt_score` are what it added, in points of each score."""
 
     cause: Cause

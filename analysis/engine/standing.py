@@ -45,7 +45,9 @@ class Scored(NamedTuple):
 @dataclass(frozen=True)
 class Standing:
     """`findings` by fingerprint; `worst` are the five riskiest files, the worst first; `cap` is the most that health
-    may be. `policy` is the part of the policy that scores depend on, `rules` the version of each rule."""
+    may be. `policy` is the part of the policy that scores depend on, `rules` the version of each rule. What a state
+    that it is compared with has alike may be left out of `findings`: `other_points` and `other_weight` are their sums.
+    """
 
     findings: Mapping[str, Scored] = field(default_factory=dict)
     lines_of_code: int = 0
@@ -55,14 +57,16 @@ class Standing:
     rules: Mapping[str, int] = field(default_factory=dict)
     extractor: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
+    other_points: int = 0
+    other_weight: int = 0
 
     @cached_property
     def points_tenths(self) -> int:
-        return sum(each.points for each in self.findings.values())
+        return self.other_points + sum(each.points for each in self.findings.values())
 
     @cached_property
     def weight_hundredths(self) -> int:
-        return sum(each.weight for each in self.findings.values())
+        return self.other_weight + sum(each.weight for each in self.findings.values())
 
     @property
     def raw_health(self) -> float:

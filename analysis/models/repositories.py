@@ -79,7 +79,8 @@ class Repository(BaseModel):
         return Path(settings.WORKSPACE_DIR) / "clones" / f"{self.id}.git"
 
 
-def has_name(full_name: str) -> models.Q:
+def has_name(full_name: str | models.Expression) -> models.Q:
     """The repositories of this full name: hosts tell no upper from lower case in it. The index is on lower case, which
     `iexact` does not ask for."""
-    return models.Q(Exact(Lower("full_name"), Lower(models.Value(full_name))))
+    name = models.Value(full_name) if isinstance(full_name, str) else full_name
+    return models.Q(Exact(Lower("full_name"), Lower(name)))

@@ -1,17 +1,19 @@
 """Reads behind the dashboard: overview, trends, risks and the first scan."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 from typing import Any
 
-from django.db.models import CharField, QuerySet, Value
+from django.db.models import CharField, F, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 
 from analysis.engine.model import Category, Severity
 from analysis.models import (
     PullRequest,
     Repository,
+    Run,
     ScanReport,
     Snapshot,
     Violation,
@@ -36,6 +38,8 @@ LISTED_FIELDS = (
 )  # fmt: skip
 
 
+Columns = tuple[tuple[str, str], ...]  # under which name, which one
+GRAVEST_FIRST = ("-severity_rank", "-debt_points", "file", "line", "pk")
 _KEY_AND_CHANGE = Concat(Cast("pk", CharField()), Value(" "), Cast("updated_at", CharField()), output_field=CharField())
 _VERSIONS: CompiledQuery[str] = CompiledQuery(
     lambda: (
@@ -51,6 +55,7 @@ _VERSIONS_OF_PULL_REQUESTS = CompiledQuery(
         "pk", "judged_at", "updated_at"
     )[:RECENT_PULL_REQUESTS]
 )
+_RUN = CompiledQuery(lambda: Run.objects.filter(pk=Key("run")))
 JUDGED_FIELDS = (
     "number", "title", "author", "score", "gate_result", "blocking_count", "warning_count", "judged_at",
 )  # fmt: skip
@@ -90,15 +95,55 @@ def versions_of_repositories(user: Any) -> list[str]:
 
 def open_violations(repository: Repository) -> QuerySet[Violation]:
     """Open violations that scans found, the gravest first."""
-    return _counted(repository).order_by("-severity_rank", "-debt_points", "file", "line", "pk")
+    return _gravest_first(repository.violations.all())
 
 
 def filtered_violations(repository: Repository, **filters: str) -> QuerySet[Violation]:
     """Open violations narrowed by the filters that are not empty: category, severity, module, file, rule_id."""
+    return open_violations(repository).filter(**_wanted(filters))
+
+
+def listed_violations(
+    repository: Repository, *, columns: Mapping[str, str], **filters: str
+) -> CompiledRows[dict[str, Any]]:
+    """The same to be listed page by page: columns of theirs under the names given."""
+    wanted = _wanted(filters)
+    counted, page = _violation_queries(tuple(sorted(wanted)), tuple(columns.items()))
+    return CompiledRows(counted, page, {"repository": repository.pk, **wanted})
+
+
+@cache
+def _violation_queries(
+    filters: tuple[str, ...], columns: Columns
+) -> tuple[CompiledQuery[int], CompiledQuery[dict[str, Any]]]:
+    """How many there are, and a page of them. The page is found in the index alone: to go through the rows of the
+    pages before it takes the longer the later it is."""
+
+    def rows() -> QuerySet[Violation]:
+        narrowed = {name: Key(name, getattr(Violation, name).field) for name in filters}
+        return _gravest_first(Violation.objects.filter(repository=Key("repository"), **narrowed))
+
+    def page() -> QuerySet[Violation, dict[str, Any]]:
+        return _named(Violation.objects.filter(pk__in=PageOf(rows())).order_by(*GRAVEST_FIRST), columns)
+
+    return CompiledQuery(lambda: count_of(rows())), CompiledQuery(page)
+
+
+def _named(rows: QuerySet[Violation], columns: Columns) -> QuerySet[Violation, dict[str, Any]]:
+    same = [name for name, column in columns if name == column]
+    return rows.values(*same, **{name: F(column) for name, column in columns if name != column})
+
+
+def _wanted(filters: Mapping[str, str]) -> dict[str, Any]:
     wanted: dict[str, Any] = {name: value for name, value in filters.items() if value}
     if severity := wanted.pop("severity", None):
         wanted["severity_rank"] = Severity(severity).rank  # the number that the indexes are sorted by
-    return open_violations(repository).filter(**wanted)
+    return wanted
+
+
+def _gravest_first(rows: QuerySet[Violation]) -> QuerySet[Violation]:
+    counted = rows.filter(status=ViolationStatus.OPEN, source=ViolationSource.DETERMINISTIC)
+    return counted.order_by(*GRAVEST_FIRST)
 
 
 def judged_pull_requests(repository: Repository) -> CompiledRows[dict[str, Any]]:
@@ -123,12 +168,18 @@ def version_of_recent_pull_requests(repository: Repository) -> str:
 
 def stored_hotspots(repository: Repository) -> list[dict[str, Any]]:
     """The hotspots of the last scan as they were stored, the riskiest first. One query."""
-    if not repository.current_report_id:
-        return []
-    stored: list[dict[str, Any]] = ScanReport.objects.values_list("hotspots", flat=True).get(
-        pk=repository.current_report_id
-    )
-    return stored
+    (hotspots,) = _of_last_report(repository, "hotspots") or ([],)
+    return hotspots
+
+
+def _of_last_report(repository: Repository, *columns: str) -> tuple[Any, ...] | None:
+    """What the last scan or judgement stored; None before the first one. One query."""
+    return _report(columns).first(report=repository.current_report_id) if repository.current_report_id else None
+
+
+@cache
+def _report(columns: tuple[str, ...]) -> CompiledQuery[tuple[Any, ...]]:
+    return CompiledQuery(lambda: ScanReport.objects.filter(pk=Key("report")).values_list(*columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +257,8 @@ def overview(repository: Repository, *, today: date) -> dict[str, Any]:
 def _last_figures(repository: Repository) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, Any]]:
     """The top hotspots, how many violations of each category are open and the gravest ones, as the last scan or
     judgement stored them: to read the rows takes the longer the more there are. One query."""
-    if not repository.current_report_id:
-        return [], dict.fromkeys(Category, 0), gravest_shape(())
-    stored = ScanReport.objects.values_list("top_hotspots", "category_breakdown", "gravest")
-    return stored.get(pk=repository.current_report_id)
-
-
-def _counted(repository: Repository) -> QuerySet[Violation]:
-    return repository.violations.filter(status=ViolationStatus.OPEN, source=ViolationSource.DETERMINISTIC)
+    stored = _of_last_report(repository, "top_hotspots", "category_breakdown", "gravest")
+    return stored or ([], dict.fromkeys(Category, 0), gravest_shape(()))
 
 
 def _categories(
@@ -233,32 +278,31 @@ def _brief(hotspot: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def runtime_risks(repository: Repository, *, columns: Sequence[str]) -> dict[str, Any]:
-    """Open findings of the runtime_risk category: all are counted, of the gravest the columns are listed. Two
-    queries."""
-    counts = _risk_counts(repository)
-    risks = filtered_violations(repository, category=Category.RUNTIME_RISK).values(*columns)
+def runtime_risks(repository: Repository, *, columns: Mapping[str, str]) -> dict[str, Any]:
+    """Open findings of the runtime_risk category: all are counted, of the gravest the columns are listed under the
+    names given. Two queries."""
+    (counts,) = _of_last_report(repository, "risk_counts") or (risk_counts_shape(()),)
     return {
         "productionRisk": repository.production_risk or None,
         "total": sum(counts["byType"].values()),
         **counts,
-        "risks": list(risks[:LISTED_RISKS]),
+        "risks": _gravest_risks(tuple(columns.items())).all(repository=repository.pk),
     }
 
 
-def _risk_counts(repository: Repository) -> dict[str, Any]:
-    """As the last scan or judgement stored them. One query."""
-    if not repository.current_report_id:
-        return risk_counts_shape(())
-    counts: dict[str, Any] = ScanReport.objects.values_list("risk_counts", flat=True).get(
-        pk=repository.current_report_id
-    )
-    return counts
+@cache
+def _gravest_risks(columns: Columns) -> CompiledQuery[dict[str, Any]]:
+    risks = Violation.objects.filter(repository=Key("repository"), category=Category.RUNTIME_RISK)
+    return CompiledQuery(lambda: _named(_gravest_first(risks), columns)[:LISTED_RISKS])
 
 
-def first_scan(repository: Repository) -> dict[str, Any]:
-    """The baseline: the report of the first run, with nulls until there is one. Three queries."""
-    run = repository.first_run
+def first_run_of(repository: Repository) -> Run | None:
+    """The run that took the baseline. One query."""
+    return _RUN.first(run=repository.first_run_id) if repository.first_run_id else None
+
+
+def first_scan(repository: Repository, run: Run | None) -> dict[str, Any]:
+    """The baseline: the report of the first run, with nulls until there is one. Two queries."""
     report = getattr(run, "report", None)
     violations = _in_order(repository, report.top_violations) if report else []
     return {"run": run, "report": report, "topViolations": violations}

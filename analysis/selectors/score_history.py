@@ -3,18 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from uuid import UUID
 
-from django.db.models import DateField
+from django.db.models import CharField, DateField, Exists, OuterRef
 
 from analysis.engine.score_change import Entry, explain_change
-from analysis.models import Repository, Snapshot
-from analysis.services.standings import load_standings
+from analysis.models import DayStanding, Repository, Snapshot, Violation
+from analysis.services.standings import compared_standings
 from config.compiled import CompiledQuery, Key
 
+_STANDING = DayStanding.objects.filter(repository=OuterRef("repository"), day=OuterRef("day"))
+# Snapshots stay longer than what they rest on (settings.RETENTION).
 _LAST_OF = CompiledQuery(
-    lambda: Snapshot.objects.filter(repository=Key("repository"), day__lte=Key("day", DateField())).order_by("-day")[:1]
+    lambda: Snapshot.objects.filter(
+        Exists(_STANDING), repository=Key("repository"), day__lte=Key("day", DateField())
+    ).order_by("-day")[:1]
 )
 
 
@@ -29,8 +33,8 @@ class ScoreChange:
 
 
 def score_change(repository: Repository, *, since: date | None, until: date | None, limit: int) -> ScoreChange:
-    """From the last snapshot of `since` or earlier to that of `until` or earlier; left out, the last two. Five
-    queries."""
+    """From the last snapshot of `since` or earlier to that of `until` or earlier; left out, the last two. Those that
+    cannot be explained any more count as none. At most five queries."""
     after = _LAST_OF.first(repository=repository.pk, day=until or date.max)
     if after is None:
         return ScoreChange(None, None, (), {})
@@ -44,11 +48,19 @@ def score_change(repository: Repository, *, since: date | None, until: date | No
 # Tens of thousands of findings are compared for a few entries; not again until the results change.
 @lru_cache(maxsize=256)
 def _entries(repository_id: UUID, version: datetime, before: date, after: date, limit: int) -> tuple[Entry, ...]:
-    standings = load_standings(repository_id, [before, after])
-    return tuple(explain_change(standings[before], standings[after], limit=limit))
+    return tuple(explain_change(*compared_standings(repository_id, before, after), limit=limit))
 
 
 def _ids(repository: Repository, entries: Iterable[Entry]) -> dict[str, str]:
     prints = [entry.fingerprint for entry in entries if entry.fingerprint]
-    rows = repository.violations.filter(fingerprint__in=prints).values_list("fingerprint", "pk")
+    keys = {f"print_{number}": print_ for number, print_ in enumerate(prints)}
+    rows = _violations(tuple(keys)).all(repository=repository.pk, **keys) if keys else []
     return {fingerprint: str(pk) for fingerprint, pk in rows}
+
+
+@cache
+def _violations(prints: tuple[str, ...]) -> CompiledQuery[tuple[str, UUID]]:
+    """Those of so many fingerprints."""
+    keys = [Key(name, CharField()) for name in prints]
+    rows = Violation.objects.filter(repository=Key("repository"), fingerprint__in=keys)
+    return CompiledQuery(lambda: rows.values_list("fingerprint", "pk"))

@@ -1,19 +1,29 @@
 """What the scores of each day rest on, stored and read back: whole now and then, else as a difference."""
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
 import orjson
+from django.db.models import DateField
 
 from analysis.engine.standing import Scored, Standing
 from analysis.models import DayStanding, Repository
+from config.compiled import CompiledQuery, Key
 
 # Today's row is replaced by each scan of today, and clocks of workers differ: rest on older ones only.
 YOUNGEST_BASE = timedelta(days=2)
 LARGEST_DIFFERENCE = 0.5  # of the size of a whole one; what differs more is stored whole
+
+POINTS, WEIGHT = Scored._fields.index("points"), Scored._fields.index("weight")
+
+_OF_TWO_DAYS = CompiledQuery(
+    lambda: DayStanding.objects.filter(
+        repository=Key("repository"), day__in=[Key("one", DateField()), Key("other", DateField())]
+    ).values_list("day", "base_day", "data")
+)
 
 
 def store_standing(repository: Repository, day: date, standing: Standing) -> None:
@@ -41,17 +51,25 @@ def rows_of_days(repository_id: UUID, days: Iterable[tuple[date, Standing]]) -> 
     return rows
 
 
-def load_standings(repository_id: UUID, days: Sequence[date]) -> dict[date, Standing]:
-    """The standings of these days, those that are stored. Two queries."""
-    standings = DayStanding.objects.filter(repository=repository_id)
-    rows = {row.day: row for row in standings.filter(day__in=days)}
-    base_days = {row.base_day for row in rows.values() if row.base_day}
-    bases = {row.day: _unpacked(row.data) for row in standings.filter(day__in=base_days)}
-    made: dict[date | None, dict[str, Scored]] = {base_day: {} for base_day in (None, *bases)}
-    return {
-        day: _standing(_unpacked(row.data), bases[row.base_day] if row.base_day else {}, made[row.base_day])
-        for day, row in rows.items()
-    }
+def compared_standings(repository_id: UUID, before: date, after: date) -> tuple[Standing, Standing]:
+    """The standings of two days that are both stored. At most two queries.
+
+    Thousands of findings that both have alike are added up, and no objects are made of them.
+    """
+    rows = _of_days(repository_id, before, after)
+    rows |= _of_days(repository_id, *({base_day for base_day, _ in rows.values() if base_day} - rows.keys()))
+    documents = {day: _unpacked(data) for day, (_, data) in rows.items()}
+    old, new = (_whole(documents[day], documents.get(rows[day][0])) for day in (before, after))
+    alike = {print_: one for print_, one in old["findings"].items() if new["findings"].get(print_) == one}
+    return _standing(old, alike), _standing(new, alike)
+
+
+def _of_days(repository_id: UUID, *days: date) -> dict[date | None, tuple[date | None, bytes | memoryview]]:
+    """What is stored of two days or one: the day of the base, and the data."""
+    if not days:
+        return {}
+    found = _OF_TWO_DAYS.all(repository=repository_id, one=days[0], other=days[-1])
+    return {day: (base_day, data) for day, base_day, data in found}
 
 
 def _newest_base(repository: Repository, day: date) -> DayStanding | None:
@@ -84,22 +102,28 @@ def _difference(base: Mapping[str, Any], standing: Standing) -> dict[str, Any]:
     return document
 
 
-def _standing(document: Mapping[str, Any], base: Mapping[str, Any], made: dict[str, Scored]) -> Standing:
-    """`made` are findings of the base that another day has too: most days have most of them, and each is made once."""
-    away = {*document["gone"], *document["findings"]}
-    kept = {print_: scored for print_, scored in base.get("findings", {}).items() if print_ not in away}
-    made |= {print_: Scored(*scored) for print_, scored in kept.items() if print_ not in made}
-    findings = {print_: made[print_] for print_ in kept}
-    findings |= {print_: Scored(*scored) for print_, scored in document["findings"].items()}
+def _whole(document: dict[str, Any], base: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a difference and its base say together."""
+    if base is None:
+        return document
+    findings = {**base["findings"], **document["findings"]}
+    for print_ in document["gone"]:
+        findings.pop(print_, None)
+    return {**base, **document, "findings": findings}
+
+
+def _standing(document: Mapping[str, Any], alike: Mapping[str, list[Any]]) -> Standing:
     return Standing(
-        findings=findings,
+        findings={print_: Scored(*one) for print_, one in document["findings"].items() if print_ not in alike},
         lines_of_code=document["lines"],
         worst=tuple((file, risk) for file, risk in document["worst"]),
         cap=document["cap"],
-        policy=document.get("policy", base.get("policy")),
-        rules=document.get("rules", base.get("rules")),
+        policy=document["policy"],
+        rules=document["rules"],
         extractor=document["extractor"],
-        models=document.get("models", base.get("models", {})),
+        models=document.get("models", {}),
+        other_points=sum(one[POINTS] for one in alike.values()),
+        other_weight=sum(one[WEIGHT] for one in alike.values()),
     )
 
 

@@ -1,5 +1,7 @@
 """What the last good scan found."""
 
+from typing import Any
+
 from django.http import HttpResponseBase
 from django.utils import timezone
 from rest_framework.response import Response
@@ -21,11 +23,12 @@ from analysis.serializers import (
     TrendsSerializer,
     ViolationQuerySerializer,
     ViolationSerializer,
+    violation_rows,
 )
 from analysis.serializers_verdicts import PullRequestDetailSerializer
 from analysis.views.violations import FILTERS
 from config.api.conditional import answer_of_version
-from config.api.pagination import page_of, whole_rows
+from config.api.pagination import answer_of_page, page_of
 from config.api.schema import PAGE, describe, page, query
 
 UNKNOWN = {404: access.UnknownRepository.message}
@@ -67,10 +70,10 @@ class ResultViewSet(ViewSet):
         return answer_of_version(
             request, repository.updated_at,
             make=lambda: page_of(
-                request, results.filtered_violations(repository, **filters), total=total,
-                show=lambda page: ViolationSerializer(
-                    whole_rows(page).values(*ViolationSerializer.columns()), many=True
-                ).data,
+                request,
+                results.listed_violations(repository, columns=ViolationSerializer.columns(), **filters),
+                violation_rows,
+                total=total,
             ),
         )  # fmt: skip
 
@@ -119,10 +122,10 @@ class ResultViewSet(ViewSet):
         example=examples.a_page(examples.PULL_REQUEST),
         errors={400: "page: must be a whole number of at least 1", **UNKNOWN},
     )
-    def pull_requests(self, request: SignedInRequest, repository_id: str) -> Response:
+    def pull_requests(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
         rows = results.judged_pull_requests(repository)
-        return Response(page_of(request, rows, lambda page: PullRequestSerializer(page, many=True).data))
+        return answer_of_page(request, rows, lambda page: PullRequestSerializer(page, many=True).data)
 
     @describe(
         "Read a pull request's verdict",
@@ -146,12 +149,12 @@ class ResultViewSet(ViewSet):
     )
     def runtime_risks(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        return answer_of_version(
-            request, repository.updated_at,
-            make=lambda: RuntimeRisksSerializer(
-                results.runtime_risks(repository, columns=ViolationSerializer.columns())
-            ).data, keep=True,
-        )  # fmt: skip
+
+        def make() -> Any:
+            found = results.runtime_risks(repository, columns=ViolationSerializer.columns())
+            return {**found, "risks": violation_rows(found["risks"])}
+
+        return answer_of_version(request, repository.updated_at, make=make, keep=True)
 
     @describe(
         "Read the first scan",
@@ -162,8 +165,8 @@ class ResultViewSet(ViewSet):
     )
     def first_scan(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        run = repository.first_run
+        run = results.first_run_of(repository)
         return answer_of_version(
             request, repository.updated_at, *([run.status, run.started_at, run.finished_at] if run else ()),
-            make=lambda: FirstScanSerializer(results.first_scan(repository)).data, keep=True,
+            make=lambda: FirstScanSerializer(results.first_scan(repository, run)).data, keep=True,
         )  # fmt: skip

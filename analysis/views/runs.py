@@ -1,5 +1,6 @@
 """Asking for an analysis and watching it."""
 
+from django.http import HttpResponseBase
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
@@ -8,7 +9,7 @@ from analysis import access, examples
 from analysis.selectors.runs import runs_of
 from analysis.serializers import AnalyzeSerializer, RunSerializer, run_page
 from analysis.services.runs import request_run
-from config.api.pagination import page_of
+from config.api.pagination import answer_of_page
 from config.api.schema import PAGE, describe, page
 
 
@@ -42,9 +43,9 @@ class RepositoryRunViewSet(ViewSet):
         example=examples.a_page(examples.RUN),
         errors={400: "page: must be a whole number of at least 1", 404: access.UnknownRepository.message},
     )
-    def list(self, request: SignedInRequest, repository_id: str) -> Response:
+    def list(self, request: SignedInRequest, repository_id: str) -> HttpResponseBase:
         repository = access.repository_for(request.user, repository_id)
-        return Response(page_of(request, runs_of(repository), run_page))
+        return answer_of_page(request, runs_of(repository), run_page)
 
 
 class RunViewSet(ViewSet):

@@ -25,7 +25,8 @@ class ScoreHistoryViewSet(ViewSet):
         "snapshots, the largest first: findings added, fixed and changed, exceptions that expired, changes of the "
         "policy, upgrades of the engine, the size of the code, hotspots, the caps on health. What is beyond `limit` "
         "stands in one entry `other`, and `rounding` tells what whole numbers hide. Nulls and no entries while there "
-        "are no two snapshots.",
+        "are no two snapshots. A snapshot counts for as long as the findings of its day are kept, 120 days unless the "
+        "operator says otherwise.",
         response=ScoreHistorySerializer,
         parameters=[
             query(

@@ -22,7 +22,12 @@ CONVERSIONS: dict[type, tuple[type, Callable[[Any], Any]]] = {
     BlankAsNullField: (NoneType, lambda text: text or None),
     BlankAsNullChoiceField: (NoneType, lambda text: text or None),
     serializers.DateField: (str, date.isoformat),
+    serializers.BooleanField: (bool, bool),
+    # Only where their children are the same in JSON.
+    serializers.ListField: (list, list),
+    serializers.DictField: (dict, dict),
 }
+SAME_IN_JSON = (serializers.CharField, serializers.IntegerField, type(serializers.DictField.child))
 Step = tuple[str, Callable[[Any], Any], type, Callable[[Any], Any]]
 
 
@@ -40,9 +45,9 @@ class PlainSerializer(serializers.Serializer):
         return shown
 
     @classmethod
-    def columns(cls) -> list[str]:
-        """What it reads of a row: all that a query for it has to bring."""
-        return [field.source or name for name, field in cls._declared_fields.items()]
+    def columns(cls) -> dict[str, str]:
+        """What it reads of a row, by the names on the wire: all that a query for it has to bring."""
+        return {name: field.source or name for name, field in cls._declared_fields.items()}
 
 
 @cache
@@ -54,6 +59,7 @@ def _steps(serializer: type[PlainSerializer], *, of_mappings: bool) -> list[Step
 
 def _step(field: Any, getter: Any) -> Step:
     plain = CONVERSIONS.get(type(field))
-    if plain is None or len(field.source_attrs) != 1:
+    child = getattr(field, "child", None)
+    if plain is None or len(field.source_attrs) != 1 or (child and type(child) not in SAME_IN_JSON):
         return field.field_name, field.get_attribute, NoneType, field.to_representation
     return (field.field_name, getter(field.source), *plain)

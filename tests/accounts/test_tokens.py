@@ -5,9 +5,11 @@ import json
 import time
 import uuid
 from dataclasses import FrozenInstanceError
+from datetime import UTC, datetime, timedelta
 
 import jwt
 import pytest
+import time_machine
 from django.conf import settings
 
 from accounts import services, tokens
@@ -174,10 +176,23 @@ class TestForgeries:
                 assert status(token) == 401, token
 
 
-@pytest.mark.parametrize("value", [tokens.Pair("a", "r"), tokens.Claims(uuid.uuid4(), uuid.uuid4(), "j")])
+@pytest.mark.parametrize("value", [tokens.Pair("a", "r"), tokens.Claims(uuid.uuid4(), uuid.uuid4(), "j", 0.0)])
 def test_what_is_handed_out_is_changed_by_nobody(value):
     with pytest.raises(FrozenInstanceError):
         value.refresh = value.jti = "another"
+
+
+def test_one_that_was_accepted_before_expires_at_its_time(owner):
+    issued = datetime.now(UTC)
+    with time_machine.travel(issued, tick=False) as traveller:
+        pair = services.open_session(user=owner, provider=SignInProvider.EMAIL)
+        assert status(pair.access) == 200
+        traveller.move_to(issued + settings.ACCESS_LIFETIME - timedelta(seconds=1))
+        assert status(pair.access) == 200
+
+        traveller.move_to(issued + settings.ACCESS_LIFETIME)
+
+        assert status(pair.access) == 401
 
 
 class TestSessions:

@@ -259,6 +259,24 @@ class TestViolations:
         assert (first["table"], first["volume"]) == ("orders", "XL")
         assert "table" not in second
 
+    @pytest.mark.parametrize(
+        ("path", "key", "number"),
+        [
+            ("violations", "data", 3),
+            ("violations?ruleId=risk-defer-in-loop&file=a.go", "data", 1),
+            ("runtime-risks", "risks", 1),
+        ],
+    )
+    def test_lists_show_one_as_the_read_of_it_does(
+        self, path: str, key: str, number: int, as_member: Any, scanned: Any
+    ) -> None:
+        listed = as_member.get(f"/v1/api/repos/{scanned.pk}/{path}").json()[key]
+
+        assert len(listed) == number
+        for each in listed:
+            alone = as_member.get(f"/v1/api/repos/{scanned.pk}/violations/{each['id']}").json()
+            assert alone == {**each, "status": "open", "suppressionReason": None}
+
     @pytest.mark.parametrize("query", ["?severity=grave", "?category=style", "?page=0", "?perPage=x", "?page=-1"])
     def test_a_query_that_makes_no_sense_is_400(self, query: str, as_member: Any, scanned: Any) -> None:
         answer = as_member.get(f"/v1/api/repos/{scanned.pk}/violations{query}")

@@ -85,6 +85,14 @@ class TestScoreHistory:
         nothing = {"from": None, "to": None, "healthChange": None, "debtScoreChange": None, "entries": []}
         assert as_member.get(address(repository)).json() == nothing
 
+    def test_a_day_whose_findings_are_no_longer_kept_counts_as_none(self, as_member, scanned):
+        kept = as_member.get(address(scanned, f"?to={day(10)}")).json()
+        scanned.standings.filter(day__lt=TODAY - timedelta(days=10)).delete()
+
+        answer = as_member.get(address(scanned, f"?from={day(11)}&to={day(10)}")).json()
+
+        assert answer == {"from": None, "to": kept["to"], "healthChange": None, "debtScoreChange": None, "entries": []}
+
     @pytest.mark.parametrize("query", [f"?from={day(1)}&to={day(2)}", "?from=yesterday", "?limit=0"])
     def test_refuses_what_makes_no_sense(self, as_member, scanned, query):
         response = as_member.get(address(scanned, query))

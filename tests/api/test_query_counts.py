@@ -24,54 +24,57 @@ from organizations.audit import record
 from organizations.models import Invitation, Membership
 from tests import factories
 
-# Path and queries of each read. One of them is the caller's session, except where anybody may ask.
+# Path of each read, its queries, and those of a 304 to whoever has the answer. One of them is the caller's session,
+# except where anybody may ask.
 TABLE = """
-/api/packs                                                    1
-/api/packs/{name}                                             1
-/api/repos                                                    3
-/api/repos?include=trend                                      4
-/api/repos/{repository_id}                                    2
-/api/repos/{repository_id}/ai                                 3
-/api/repos/{repository_id}/architecture-graph                 3
-/api/repos/{repository_id}/coupling                           3
-/api/repos/{repository_id}/first-scan                         5
-/api/repos/{repository_id}/hotspots                           3
-/api/repos/{repository_id}/overview                           9
-/api/repos/{repository_id}/policy                             4
-/api/repos/{repository_id}/prs                                4
-/api/repos/{repository_id}/prs/{pull_request_number}          3
-/api/repos/{repository_id}/runs                               4
-/api/repos/{repository_id}/runtime-risks                      4
-/api/repos/{repository_id}/score-history                      5
-/api/repos/{repository_id}/trends                             4
-/api/repos/{repository_id}/violations                         3
-/api/repos/{repository_id}/violations.csv                     3
-/api/repos/{repository_id}/violations.sarif                   8
-/api/repos/{repository_id}/violations/{violation_id}          3
-/api/repos/{repository_id}/violations/{violation_id}/source   4
-/api/runs/{run_id}                                            2
-/auth/me                                                      1
-/auth/providers                                               0
-/badge/{owner}/{repo}                                         1
-/billing/invoices/{organization_id}                           3
-/billing/providers                                            0
-/billing/subscription/{organization_id}                       3
-/credits/org/{organization_id}                                3
-/credits/org/{organization_id}/transactions                   4
-/credits/org/{organization_id}/transactions?month=2026-11     4
-/credits/org/{organization_id}/usage-by-operation             4
-/orgs                                                         2
-/orgs/{organization_id}                                       3
-/orgs/{organization_id}/audit-log                             4
-/orgs/{organization_id}/invitations                           3
-/orgs/{organization_id}/members                               3
-/plans                                                        1
-/plans/{plan_id}                                              1
-/plans/org/{organization_id}/can-use/{feature}                2
-/plans/org/{organization_id}/enforcement                      4
-/plans/org/{organization_id}/usage                            4
+/api/packs                                                    1  1
+/api/packs/{name}                                             1  1
+/api/repos                                                    3  2
+/api/repos?include=trend                                      4  2
+/api/repos/{repository_id}                                    2  2
+/api/repos/{repository_id}/ai                                 3  3
+/api/repos/{repository_id}/architecture-graph                 3  2
+/api/repos/{repository_id}/coupling                           3  2
+/api/repos/{repository_id}/first-scan                         5  3
+/api/repos/{repository_id}/hotspots                           3  2
+/api/repos/{repository_id}/overview                           9  3
+/api/repos/{repository_id}/policy                             4  4
+/api/repos/{repository_id}/prs                                4  4
+/api/repos/{repository_id}/prs/{pull_request_number}          3  3
+/api/repos/{repository_id}/runs                               4  4
+/api/repos/{repository_id}/runtime-risks                      4  2
+/api/repos/{repository_id}/score-history                      5  2
+/api/repos/{repository_id}/trends                             4  2
+/api/repos/{repository_id}/violations                         3  2
+/api/repos/{repository_id}/violations?severity=critical       4  2
+/api/repos/{repository_id}/violations.csv                     3  2
+/api/repos/{repository_id}/violations.sarif                   8  2
+/api/repos/{repository_id}/violations/{violation_id}          3  3
+/api/repos/{repository_id}/violations/{violation_id}/source   4  4
+/api/runs/{run_id}                                            2  2
+/auth/me                                                      1  1
+/auth/providers                                               0  0
+/badge/{owner}/{repo}                                         1  1
+/billing/invoices/{organization_id}                           3  3
+/billing/providers                                            0  0
+/billing/subscription/{organization_id}                       3  3
+/credits/org/{organization_id}                                3  3
+/credits/org/{organization_id}/transactions                   4  3
+/credits/org/{organization_id}/transactions?month=2026-11     5  3
+/credits/org/{organization_id}/usage-by-operation             4  3
+/orgs                                                         2  2
+/orgs/{organization_id}                                       3  3
+/orgs/{organization_id}/audit-log                             4  4
+/orgs/{organization_id}/invitations                           3  3
+/orgs/{organization_id}/members                               3  3
+/plans                                                        1  1
+/plans/{plan_id}                                              1  1
+/plans/org/{organization_id}/can-use/{feature}                2  2
+/plans/org/{organization_id}/enforcement                      4  4
+/plans/org/{organization_id}/usage                            4  4
 """
-QUERIES = {path: int(number) for path, number in (line.split() for line in TABLE.strip().splitlines())}
+LINES = [line.split() for line in TABLE.strip().splitlines()]
+QUERIES = {path: (int(first), int(again)) for path, first, again in LINES}
 LEADING_ELSEWHERE = {"/auth/codehost1", "/auth/codehost1/callback", "/auth/idp2", "/auth/idp2/callback"}
 CATEGORIES = ("architecture", "runtime_risk", "performance", "reliability", "maintainability")
 NO_CLONE = "/api/repos/{repository_id}/violations/{violation_id}/source"  # 409: nothing was cloned here
@@ -101,15 +104,18 @@ def test_each_read_costs_what_the_table_says_for_few_rows_and_for_many(as_owner,
     assert many == few
 
 
-def queries_of(client: Any, path: str, world: "World") -> int:
+def queries_of(client: Any, path: str, world: "World") -> tuple[int, int]:
     address = "/v1" + path.format(**world.places)
     caches["answers"].clear()  # what an answer costs that nobody has asked for lately
-    with CaptureQueriesContext(connection) as captured:
+    with CaptureQueriesContext(connection) as first:
         response = client.get(address)
         assert response.status_code == (409 if path == NO_CLONE else 200), (path, response.content)
         if response.streaming:
             b"".join(response.streaming_content)
-    return len(captured)
+    with CaptureQueriesContext(connection) as again:
+        unchanged = client.get(address, headers={"If-None-Match": response.get("ETag", "")})
+        assert unchanged.status_code == (409 if path == NO_CLONE else 304), (path, unchanged.content)
+    return len(first), len(again)
 
 
 class World:

@@ -56,6 +56,17 @@ standings = st.builds(
 )  # fmt: skip
 
 
+def apart(standing, other):
+    """With the sums of what another one has alike instead of the findings."""
+    alike = [each for print_, each in standing.findings.items() if other.findings.get(print_) == each]
+    return replace(
+        standing,
+        findings={print_: each for print_, each in standing.findings.items() if other.findings.get(print_) != each},
+        other_points=sum(each.points for each in alike),
+        other_weight=sum(each.weight for each in alike),
+    )
+
+
 class TestTheSum:
     @settings(max_examples=400)
     @given(standings, standings, st.integers(1, 40))
@@ -74,6 +85,11 @@ class TestTheSum:
         there = sum(Decimal(str(entry.health)) for entry in entries(before, after))
         back = sum(Decimal(str(entry.health)) for entry in entries(after, before))
         assert there == -back
+
+    @settings(max_examples=200)
+    @given(standings, standings)
+    def test_and_the_entries_are_the_same_without_the_findings_that_both_have_alike(self, before, after):
+        assert entries(apart(before, after), apart(after, before)) == entries(before, after)
 
     @settings(max_examples=100)
     @given(standings)
