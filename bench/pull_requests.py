@@ -190,7 +190,9 @@ def _is_posted(host: CodeHost1, sha: str) -> bool:
 def _judged(pull: Pull) -> tuple[Any, Any, str]:
     from analysis.models import PullRequest, Run
 
-    row = PullRequest.objects.get(number=pull.number, repository__full_name=FULL_NAME)
+    row = PullRequest.objects.filter(number=pull.number, repository__full_name=FULL_NAME).first()
+    if row is None:
+        return None, None, "none: the event still waits"
     run = Run.objects.filter(pull_request=row).latest("queued_at")
     result = row.gate_result if row.verdict.get("evaluated") else f"none: {run.error}"
     return run.finished_at, run.queued_at, result
