@@ -7,15 +7,24 @@ one on `next_at` alone, a planner that does not know yet how many wait would rat
 
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet, Subquery
+
+from config.compiled import CompiledQuery
 
 IN_TURN, NEWEST = ("turn", "next_at"), ("-turn", "-next_at")
+Rounds = CompiledQuery[tuple[int, int | None]]
 
 
-def next_turn(*, waiting: QuerySet[Any], due: QuerySet[Any]) -> int:
-    """The round for a new row of the sender who has these rows waiting: the one that comes first of all that are due,
-    or the one after the sender's last. Two at once may get the same; the sender gains one turn by it, and nobody needs
-    a lock. Two queries."""
-    last = waiting.aggregate(last=Max("turn"))["last"]
-    at_work = due.order_by(*IN_TURN).values_list("turn", flat=True).first() or 0
+def rounds(*, due: QuerySet[Any], waiting: QuerySet[Any]) -> QuerySet[Any, tuple[int, int | None]]:
+    """The round of the row that comes first of all that are due, beside the last of what a sender has waiting; no row
+    where nothing is due."""
+    return due.order_by(*IN_TURN).values_list("turn", Subquery(waiting.order_by("-turn").values("turn")[:1]))[:1]
+
+
+def next_turn(query: Rounds, **keys: Any) -> int:
+    """The round for a new row: the one at work, or the one after its sender's last. One query.
+
+    Two at once may get the same; the sender gains one turn by it, and nobody needs a lock.
+    """
+    at_work, last = query.first(**keys) or (0, None)
     return at_work if last is None else max(at_work, last + 1)

@@ -21,12 +21,13 @@ import orjson
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Exists, Min, OuterRef, Q
+from django.db.models import CharField, Count, DateTimeField, Exists, Min, OuterRef, Q
 from django.utils import timezone
 
 from config.background import begun, nudge_once
+from config.compiled import CompiledQuery, Key
 from config.pruning import in_batches, prune, take_turns
-from config.rounds import IN_TURN, NEWEST, next_turn
+from config.rounds import IN_TURN, NEWEST, Rounds, next_turn, rounds
 from webhooks.models import FINISHED, UNFINISHED, SourceName, State, WebhookEvent
 from webhooks.sources import SOURCES
 from webhooks.sources.base import BadEnvelope, Delivery, Fact, Handler
@@ -45,6 +46,15 @@ LATE = timedelta(seconds=2)
 PROCESS_EVENTS = "webhooks.tasks.process_events"
 SQLITE_BREAK_SECONDS = 0.02
 LONGEST_ERROR = 1000
+
+_ROUNDS: Rounds = CompiledQuery(
+    lambda: rounds(
+        due=WebhookEvent.objects.due(Key("now", DateTimeField())),
+        waiting=WebhookEvent.objects.filter(
+            source=Key("source", CharField()), account=Key("account", CharField()), state__in=UNFINISHED
+        ),
+    )
+)
 
 log = structlog.get_logger("webhooks")
 
@@ -84,7 +94,7 @@ def accept(*, source: SourceName, headers: Mapping[str, str], body: bytes) -> bo
         account=envelope.account,
         occurred_at=envelope.occurred_at or now,
         next_at=now,
-        turn=_turn(source, envelope.account, now),
+        turn=next_turn(_ROUNDS, now=now, source=source, account=envelope.account),
         body=body,
     )
     try:
@@ -108,11 +118,6 @@ def payload_of(body: bytes) -> Mapping[str, Any]:
     if not isinstance(payload, dict):
         raise BadEnvelope("The body must be a JSON object")
     return payload
-
-
-def _turn(source: SourceName, account: str, now: datetime) -> int:
-    waiting = WebhookEvent.objects.filter(source=source, account=account, state__in=UNFINISHED)
-    return next_turn(waiting=waiting, due=WebhookEvent.objects.due(now))
 
 
 def _wake(delivered: WebhookEvent) -> bool:

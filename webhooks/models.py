@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import models
 from django.utils import timezone
 
+from config.compiled import Key
 from config.models import BaseModel
 
 MOST_CHARACTERS = 255
@@ -31,7 +32,7 @@ FINISHED = (State.DONE, State.DEAD)
 
 
 class WebhookEventQuerySet(models.QuerySet["WebhookEvent"]):
-    def due(self, now: datetime) -> "WebhookEventQuerySet":
+    def due(self, now: datetime | Key) -> "WebhookEventQuerySet":
         """Events to work on: new ones, failed ones whose pause is over, claimed ones whose worker was lost."""
         return self.filter(state__in=UNFINISHED, next_at__lte=now)
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from analysis.models.pull_requests import PullRequest
 from analysis.models.repositories import Repository
 from analysis.models.runs import Run
+from config.compiled import Key
 from config.models import BaseModel
 
 
@@ -29,7 +30,7 @@ class PublicationState(models.TextChoices):
 
 
 class PublicationQuerySet(models.QuerySet["Publication"]):
-    def due(self, now: datetime) -> "PublicationQuerySet":
+    def due(self, now: datetime | Key) -> "PublicationQuerySet":
         """What may be sent now: new words, failed attempts whose pause is over, claims whose worker was lost."""
         return self.filter(state=PublicationState.WAITING, next_at__lte=now)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from analysis.codehosts import words
@@ -30,8 +30,18 @@ from analysis.models import (
 )
 from analysis.services.sending import hint
 from analysis.shapes import unjudged_shape
-from config.rounds import next_turn
+from config.compiled import CompiledQuery, Key
+from config.rounds import Rounds, next_turn, rounds
 from organizations.entitlements import Feature
+
+_ROUNDS: Rounds = CompiledQuery(
+    lambda: rounds(
+        due=Publication.objects.due(Key("now", DateTimeField())),
+        waiting=Publication.objects.filter(
+            state=PublicationState.WAITING, repository__organization=Key("organization")
+        ),
+    )
+)
 
 
 @transaction.atomic
@@ -125,10 +135,7 @@ def replace_words(key: str, **changes: Any) -> bool:
 
 
 def _turn(repository: Repository, now: datetime) -> int:
-    waiting = Publication.objects.filter(
-        state=PublicationState.WAITING, repository__organization=repository.organization_id
-    )
-    return next_turn(waiting=waiting, due=Publication.objects.due(now))
+    return next_turn(_ROUNDS, now=now, organization=repository.organization_id)
 
 
 def _kept(pull_request: PullRequest) -> dict[str, Any]:

@@ -374,7 +374,7 @@ class TestOrder:
 
         assert WebhookEvent.objects.latest("created_at").turn == 0
 
-    def test_a_failed_event_has_its_turn_before_what_came_later(self, handled_by):
+    def test_a_failed_event_does_not_wait_for_all_that_came_later(self, handled_by):
         handled_by(fails)
         deliver("calm/shop", uuid="failed")
         inbox.drain()
@@ -382,7 +382,7 @@ class TestOrder:
             deliver("calm/shop")
         WebhookEvent.objects.filter(event_id="failed").update(next_at=timezone.now())
 
-        assert inbox.claim_next().event_id == "failed"
+        assert "failed" in [inbox.claim_next().event_id for _ in range(2)]
 
     @given(senders=st.lists(st.sampled_from("abc"), max_size=25))
     @settings(deadline=None, max_examples=30)
