@@ -10,6 +10,7 @@ HEAD is committed anew, so a clone that lacks old blobs will do; the past is not
 
 import argparse
 import os
+import secrets
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ WAIT_SECONDS = 600
 def main() -> int:
     options = _options()
     os.environ |= {"DATABASE_URL": os.environ["BENCH_DATABASE_URL"], "CLONE_ALLOWED_SCHEMES": "file"}
+    os.environ |= {"SECRET_KEY": secrets.token_hex(32)}  # machines that work together have one
     os.environ |= {"HISTORY_DAYS": "1", "WORKER_CONCURRENCY": "1", "RUN_SLOTS": "8"}
     _service.start()
     with TemporaryDirectory(prefix="bench-workers-") as folder:

@@ -2,12 +2,16 @@
 
 from datetime import datetime
 
+import structlog
+
 from analysis.engine.rules import all_rules
 from analysis.models import SCANS
 from analysis.services.facts import parse_into_store
 from analysis.services.runs import is_work_waiting
-from analysis.services.sharing import finish, opened, take_share
+from analysis.services.sharing import OtherKey, finish, give_back, opened, take_share
 from config.stopping import is_stopping
+
+log = structlog.get_logger("analysis")
 
 
 def help_scans(*, now: datetime) -> int:
@@ -15,7 +19,12 @@ def help_scans(*, now: datetime) -> int:
     all_rules()
     done = 0
     while not is_stopping() and not is_work_waiting(now=now, kinds=SCANS) and (share := take_share()):
-        todo, open_reader = opened(share)
+        try:
+            todo, open_reader = opened(share)
+        except OtherKey:
+            give_back(share)
+            log.error("cannot help another machine with its scan: give all of them the same SECRET_KEY")
+            break
         for _ in parse_into_store(todo, open_reader, workers=1):
             pass
         finish(share)

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.utils import timezone
 
@@ -96,6 +96,10 @@ def is_worth_sharing(todo: Sequence[BlobToParse]) -> bool:
     return size >= settings.SHARED_SCAN_BYTES and bool(workspaces.others_present(timezone.now()))
 
 
+class OtherKey(Exception):
+    """The machine that shared this has another SECRET_KEY than ours."""
+
+
 class Packed:
     """Reads the contents that came with a share."""
 
@@ -118,10 +122,18 @@ def take_share() -> ScanShare | None:
 
 
 def opened(share: ScanShare) -> tuple[list[BlobToParse], "partial[AbstractContextManager[Packed]]"]:
-    """The files of a share, and what opens a reader of their contents."""
-    files = _opening.decode(zlib.decompress(_safe().decrypt(bytes(share.sealed))))
+    """The files of a share, and what opens a reader of their contents; OtherKey when another key has sealed it."""
+    try:
+        files = _opening.decode(zlib.decompress(_safe().decrypt(bytes(share.sealed))))
+    except InvalidToken as error:
+        raise OtherKey from error
     todo = [BlobToParse(blob, reading, len(content or b"")) for blob, reading, content in files]
     return todo, partial(nullcontext, Packed({blob: content for blob, _, content in files}))
+
+
+def give_back(share: ScanShare) -> None:
+    """Leave a share to others."""
+    ScanShare.objects.filter(pk=share.pk, lease=share.lease).update(lease=None)
 
 
 def finish(share: ScanShare) -> None:

@@ -9,8 +9,10 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from analysis.engine.version import facts_version
 from analysis.models import BlobFacts, CloneCopy, Platform, Repository, Run, RunStatus, ScanShare, Workspace
-from analysis.services import runs, workspaces
+from analysis.services import runs, sharing, workspaces
+from analysis.services.helping import help_scans
 from config.celery import app
 from tests.analysis.conftest import TODAY
 from tests.analysis.repositories import GitRepository
@@ -126,3 +128,20 @@ def waiting(queue: str) -> int:
     """How many messages lie in a queue of the broker."""
     with app.connection_for_read() as connection:
         return int(connection.default_channel._size(queue))
+
+
+def test_a_machine_with_another_key_leaves_the_work_to_others_and_says_what_to_do(
+    queue: Any, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.SECRET_KEY = "the key of another machine"
+    share = ScanShare.objects.create(
+        run=queue("acme/shared"), workspace=uuid4(), version=facts_version(), sealed=sharing._safe().encrypt(b"code")
+    )
+    settings.SECRET_KEY = "ours"
+    Run.objects.all().update(status=RunStatus.RUNNING, lease_until=timezone.now() + timedelta(minutes=1))
+
+    assert help_scans(now=timezone.now()) == 0
+
+    share.refresh_from_db()
+    assert share.lease is None
+    assert "give all of them the same SECRET_KEY" in caplog.text
