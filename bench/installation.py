@@ -492,7 +492,7 @@ class _Maker:
                 runs.append(self._run(run, one, "pull_request", at, key))
                 said += [
                     (self.ids.at(at), at, at, one.id, key, run, kind, f"{kind}:{key}:{sha}", sha, "{}", 1, "1", True,
-                     "sent", 1, None, at, at, "")
+                     "sent", 1, None, 0, at, at, "")
                     for kind in ("status", "comment")
                 ]  # fmt: skip
             runs += [self._run(self.ids.at(at), one, "scan", at) for at in map(self._past, [365] * SCANS_EACH)]
@@ -507,7 +507,7 @@ class _Maker:
         _copy(
             Publication,
             "id created_at updated_at repository_id pull_request_id run_id kind key sha payload revision external_id "
-            "is_begun state attempts next_at announced_at sent_at error",
+            "is_begun state attempts next_at turn announced_at sent_at error",
             said,
         )
 
@@ -590,14 +590,14 @@ class _Maker:
                 state = "dead" if number % 5000 == 0 else "done"
                 body = self.chance.choice(bodies) if at > bodies_since else b""
                 yield (
-                    self.ids.at(at), at, at, source, f"evt-{number}", type_, f"subject-{number % 9000}", at, body,
-                    state, True, 1, at, at, "",
+                    self.ids.at(at), at, at, source, f"evt-{number}", type_, f"subject-{number % 9000}",
+                    f"account-{number % 500}", at, body, state, True, 1, at, 0, at, "",
                 )  # fmt: skip
 
         _copy(
             WebhookEvent,
-            "id created_at updated_at source event_id type subject occurred_at body state handled attempts next_at "
-            "finished_at error",
+            "id created_at updated_at source event_id type subject account occurred_at body state handled attempts "
+            "next_at turn finished_at error",
             rows(),
         )
 
