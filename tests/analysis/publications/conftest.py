@@ -1,6 +1,6 @@
 """Both code hosts on the loopback, and a pull request there with a run that waits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from tests.providers.codehosts import APP_ID, INSTALLATION, PRIVATE_KEY, TOKEN_O
 from tests.providers.loopback import serving
 
 HEAD = "a" * 40
+Sent = Callable[..., None]
 
 
 @pytest.fixture
@@ -28,6 +29,17 @@ def host2(settings: Any) -> Iterator[CodeHost2]:
         settings.CODEHOST2_URL, settings.CODEHOST2_API_URL = server.url, f"{server.url}/api/v4"
         settings.CODEHOST2_TOKEN = TOKEN_OF_HOST2
         yield server
+
+
+@pytest.fixture
+def sent(django_capture_on_commit_callbacks: Any) -> Sent:
+    """Call something as a transaction of its own; what it announced is sent at its end."""
+
+    def commit(service: Callable[..., None], *arguments: Any) -> None:
+        with django_capture_on_commit_callbacks(execute=True):
+            service(*arguments)
+
+    return commit
 
 
 @pytest.fixture

@@ -16,24 +16,12 @@ from analysis.services.repositories import disconnect_repository
 from organizations import farewells
 from organizations.models import Farewell
 from organizations.services import delete_organization
-from tests.analysis.publications.conftest import HEAD, finding, judge, next_run, verdict, waiting_run
+from tests.analysis.publications.conftest import HEAD, Sent, finding, judge, next_run, verdict, waiting_run
 from tests.analysis.publications.test_killed_senders import send_and_be_killed
 from tests.operations.services import wait_until
 from tests.providers.codehosts import CodeHost1, CodeHost2, Host
 
-Sent = Callable[..., None]
 ENDS = ["disconnected", "organization deleted"]
-
-
-@pytest.fixture
-def sent(django_capture_on_commit_callbacks: Any) -> Sent:
-    """Call something as a transaction of its own; what it announced is sent at its end."""
-
-    def commit(service: Callable[..., None], *arguments: Any) -> None:
-        with django_capture_on_commit_callbacks(execute=True):
-            service(*arguments)
-
-    return commit
 
 
 @pytest.fixture

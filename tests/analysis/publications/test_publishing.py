@@ -22,23 +22,10 @@ from analysis.services import publishing, sending
 from analysis.services.pull_requests import request_judgement
 from organizations.models import Organization
 from tests import factories
-from tests.analysis.publications.conftest import HEAD, finding, judge, next_run, verdict, waiting_run
+from tests.analysis.publications.conftest import HEAD, Sent, finding, judge, next_run, verdict, waiting_run
 from tests.providers.codehosts import INSTALLATION, CodeHost1, CodeHost2
 
 pytestmark = pytest.mark.django_db
-
-Sent = Callable[..., None]
-
-
-@pytest.fixture
-def sent(django_capture_on_commit_callbacks: Any) -> Sent:
-    """Call something as a transaction of its own; what it announced is sent at its end."""
-
-    def commit(service: Callable[..., None], *arguments: Any) -> None:
-        with django_capture_on_commit_callbacks(execute=True):
-            service(*arguments)
-
-    return commit
 
 
 @pytest.fixture
