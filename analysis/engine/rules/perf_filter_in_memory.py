@@ -119,12 +119,13 @@ def _goes_through(site: QuerySite) -> bool:
 def _finding(site: QuerySite, work: str, attributes: list[str], codebase: Codebase) -> Finding:
     columns = " and ".join(f"`{name}`" for name in attributes)
     given = " and ".join(f"`{each.column}`" for each in site.query.filters) if site.is_narrowed else ""
-    extent = f"All rows of {site.label}" + (f" with the given {given}" if given else "")
+    by = f" by {columns}" if columns else ""
+    matched = f" with the given {given}" if given else " that match" if site.query.filters else ""
     return Finding(
         rule_id=RULE.id,
         file=site.path,
         line=site.line,
-        message=f"{extent} are loaded and then {_DONE[work]}{f' by {columns}' if columns else ''}{size_of(site)}",
+        message=f"All rows of {site.label}{matched} are loaded and then {_DONE[work]}{by}{size_of(site)}",
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion=_ADVICE[work].format(columns=columns),

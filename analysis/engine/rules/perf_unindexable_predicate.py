@@ -128,7 +128,8 @@ def _is_served(condition: Filter, schema: Schema) -> bool:
 def _said(site: QuerySite, schema: Schema) -> tuple[str, str]:
     if site.query.order and site.query.order[0].lower().removesuffix("()") in _RANDOM and not site.is_narrowed:
         fix = f"Pick random keys first, or sample (`TABLESAMPLE`): this sorts all of `{site.table}`."
-        return f"All rows of {site.label} are sorted in random order{size_of(site)}", fix
+        matched = " that match" if site.query.filters else ""
+        return f"All rows of {site.label}{matched} are sorted in random order{size_of(site)}", fix
     for each in site.query.filters:
         # A key that the model does not write out is one, too.
         known = each.column in schema.columns or (each.operator == "excluded" and each.column in KEYS)

@@ -118,6 +118,12 @@ def test_the_finding_names_the_columns_and_silences_the_unbounded_query():
     assert findings("perf-unbounded-query", source) == []
 
 
+def test_the_finding_says_when_the_rows_were_chosen_by_a_condition():
+    source = "def f():\n    return [o for o in Order.objects.filter(customer__name='x') if o.is_paid]"
+    (finding,) = findings(RULE, source)
+    assert finding.message.startswith("All rows of `Order` that match are loaded and then filtered by `is_paid`")
+
+
 @pytest.mark.parametrize(("name", "confidence"), [("Paper", "high"), ("PaperType", "low")])
 def test_a_table_that_stays_small_is_a_guess(name, confidence):
     source = (

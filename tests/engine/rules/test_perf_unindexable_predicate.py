@@ -41,6 +41,13 @@ def test_severity_follows_the_size_of_the_table():
     )
 
 
+def test_a_random_order_of_chosen_rows_says_so():
+    (finding,) = findings(
+        RULE, "def f():\n    return Order.objects.filter(status__in=['a', 'b']).order_by('?').first()"
+    )
+    assert finding.message.startswith("All rows of `Order` that match are sorted in random order")
+
+
 PARCELS = """from sqlalchemy import Column, Integer, String
 from shop.base import Base
 
