@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from analysis.engine.extract.orm.steps import closing_bracket
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers.handlers import is_caught
 from analysis.engine.readers.lookups import (
@@ -45,6 +46,7 @@ _OPTIONAL_TYPE = re.compile(  # and no `Supplier<Optional<String>>`: its bracket
     r"\bOptional(?:<[^;=(),<>]*(?:<[^;=(),<>]*(?:<[^;=(),<>]*>)?>)?>)?\s+\Z"
 )
 _ASKED_OPTIONAL = re.compile(r"\s*\.\s*(?:isPresent|isEmpty|ifPresent|orElse\w*)\b")
+_GIVEN_ANEW = re.compile(r"\s*=(?!=)")
 _FILLED = re.compile(r"\s*=[^;]*\bof\(")
 _ROWS_OF_JAVA = re.compile(
     r"\s*=\s*[\w.]*(?:[jJ]dbc\w*|[tT]emplate|[qQ]uery|[eE]m|[mM]anager)\b[^;]*\.(?:query|queryForList|getResultList)\([^;]*;"
@@ -248,7 +250,16 @@ def _look_at_variable(name: str, before: str, call: Node) -> Iterator[Missing]:
     if not ends:
         return
     since = before[ends[-1] :]
-    if _FILLED.match(since) or any(followed(name, since, _ASKED_OPTIONAL, "_")):
+    if _FILLED.match(since) or any(followed(name, since, _ASKED_OPTIONAL, "_")) or _is_asked_as_given(name, since):
         return
     message = f"`{name}` may be empty, and `get()` then throws an error that names nothing"
     yield Missing(call, message, confidence="medium")
+
+
+def _is_asked_as_given(name: str, since: str) -> bool:
+    """Whether a condition gives the variable its value and asks: `while ((row = next()).isPresent())`."""
+    return any(
+        since.startswith("(", each.start() - len(name) - 1)
+        and _ASKED_OPTIONAL.match(since, closing_bracket(since, each.end()) + 1)
+        for each in followed(name, since, _GIVEN_ANEW, "_.")
+    )

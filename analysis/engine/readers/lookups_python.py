@@ -77,7 +77,7 @@ _TAKEN = re.compile(rb"\s*\)?\s*[.\[\\#]")  # a member or an element of it, mayb
 _GIVEN = re.compile(rb"[=\\]\s*(?:await\s+)?\Z")
 _ASKS = re.compile(rb"\b(?:if|and|or|not|while|elif)\s+(?:not\s+)?\Z")
 _IS_NONE = re.compile(rb"\s+is\b")
-_TESTED = re.compile(r"\bre\.\w+\([^\n]*,\s*([^\n,]+?)\s*\)")
+_TESTED = re.compile(r"\bre\.\w+\([^\n]*,\s*(?:string\s*=\s*)?([^\n,]+?)\s*\)")
 ONE_QUERY = 120  # characters before `fetchall` in which its text stands
 LONGEST_GAP = 100  # bytes between a sign and what it is for
 
@@ -269,8 +269,9 @@ def _matched_by(pattern: str, file: SourceFile) -> Iterator[re.Match[bytes]]:
 def _is_matched_by_test(call: Node, file: SourceFile) -> bool:
     """Whether the `if` around tests the same text with another pattern, or the text that it was cut from: who wrote
     both knows that the second fits."""
-    given = file.arguments(call)[0]
-    if file.callee(call) not in _MATCHERS or len(given) != 2:
+    positional, keywords = file.arguments(call)
+    given = [*positional, *map(keywords.get, ("pattern", "string")[len(positional) :])]
+    if file.callee(call) not in _MATCHERS or len(given) != 2 or given[1] is None:
         return False
     subject = file.text(given[1])
     for condition in conditions_around(call, file):

@@ -10,7 +10,14 @@ from analysis.engine.codebase import Place
 from analysis.engine.extract.script_promises import is_handled, keeps_errors
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import FunctionFlag, Mark
-from analysis.engine.readers.reading import DEFINITIONS, awaited_call, parameter_list, within
+from analysis.engine.readers.reading import (
+    DEFINITIONS,
+    assigned_values,
+    awaited_call,
+    followed,
+    parameter_list,
+    within,
+)
 
 _HOOKED = re.compile(rb"([\w$]+)\s*=\s*(?:React\.)?useCallback\(\s*\Z")
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "method_definition"})
@@ -22,6 +29,8 @@ _NEVER_REJECTED = re.compile(
     r"Promise\.resolve\([^()]*\)\s*\Z|new Promise(?:<[^()]*>)?\(\s*\(?\s*\w+\s*\)?\s*=>\s*setTimeout\("
 )
 _FIRST = re.compile(rb"([\w$]+)\(")
+_THEN = re.compile(rb"\bthen\b")
+_FILLS = re.compile(rb"\.(?:push|unshift|splice|fill)\(|\[[^\]\n]*\]\s*=(?!=)")
 
 
 @lru_cache(maxsize=1)
@@ -190,12 +199,45 @@ def _in_scope(around: str, name: str, known: dict[str, Node], file: SourceFile) 
 
 def all_handled(chain: Node, file: SourceFile) -> bool:
     """Whether a chain begins with `Promise.race([...])` or its like, and each promise in the list takes its own
-    rejection or has none."""
+    rejection or has none, or there is no promise in it."""
     first = _beginning(chain)
     listed = file.arguments(first)[0] if file.callee(first) in _OF_SEVERAL else []
+    if len(listed) == 1 and _holds_plain_values(listed[0], file):
+        return True
     if len(listed) != 1 or listed[0].type != "array" or not listed[0].named_child_count:
         return False
     return all(_is_handled_alone(file.text(each)) for part in listed[0].named_children for each in _choices(part))
+
+
+def _holds_plain_values(listed: Node, file: SourceFile) -> bool:
+    """Whether a list has nothing but objects and constants as they are written, also by the name of a variable:
+    `rows.map((row) => ({ row }))`."""
+    if listed.type == "identifier":
+        name = file.source[listed.start_byte : listed.end_byte]
+        values = assigned_values(name.decode("utf-8", "replace"), listed, file)
+        if len(values) != 1 or any(followed(name, file.source, _FILLS, b"_.$")):
+            return False
+        listed = values[0]
+    if listed.type == "array":
+        return bool(listed.named_children) and all(_is_plain(each, file) for each in listed.named_children)
+    if listed.type != "call_expression" or not file.callee(listed).endswith(".map"):
+        return False
+    made = file.arguments(listed)[0]
+    if len(made) != 1 or made[0].type not in _FUNCTIONS or file.source.startswith(b"async", made[0].start_byte):
+        return False
+    body = made[0].child_by_field_name("body")
+    if body is None or body.type != "statement_block":
+        return body is not None and _is_plain(body, file)
+    given = (each.named_children for each in within(body) if each.type == "return_statement")
+    return all(_is_plain(value, file) for values in given for value in values)
+
+
+def _is_plain(value: Node, file: SourceFile) -> bool:
+    while value.type == "parenthesized_expression" and value.named_child_count == 1:
+        value = value.named_children[0]
+    if value.type == "object":
+        return _THEN.search(file.source, value.start_byte, value.end_byte) is None
+    return value.type in _PLAIN
 
 
 def _beginning(chain: Node) -> Node:

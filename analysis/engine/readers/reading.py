@@ -41,6 +41,7 @@ _NAMED_AS_TEST = re.compile(
 CALLS = frozenset({"call", "call_expression", "method_invocation"})
 WORD_END = re.compile(r"\b")  # for `followed`, where a name has only to stand whole
 COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+_IFS = frozenset({"if_statement", "elif_clause"})
 _LISTS = frozenset({"array", "list", "tuple", "set"})
 
 
@@ -91,7 +92,7 @@ def conditions_around(node: Node, file: SourceFile) -> Iterator[Node]:
     """The conditions of the `if` statements around a node in its function, the innermost first."""
     above = file.parent_of(node)
     while above is not None and above.type not in DEFINITIONS:
-        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
+        condition = above.child_by_field_name("condition") if above.type in _IFS else None
         if condition is not None:
             yield condition
         above = file.parent_of(above)

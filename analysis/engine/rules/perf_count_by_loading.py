@@ -66,6 +66,8 @@ _WORDS = {
     ("drizzle", "len"): "Use `db.$count(table, condition)`; the rows are not needed.",
 }
 _EXISTS = "Ask whether there is a row (`EXISTS`, or one row with a limit); that stops at the first."
+# They count what is left of a limit; elsewhere it is one of the single row that a count gives.
+_LIMIT_BEFORE_COUNT = frozenset({"django", "prisma", "sqlalchemy"})
 _LOADED_AS = frozenset({"", "list", "all", "findMany", "fetchall", "scalars"})
 
 
@@ -99,9 +101,10 @@ def asked_of(site: QuerySite) -> str:
 
 
 def _is_only_compared(site: QuerySite) -> bool:
-    """Whether a count is compared with zero, of rows of which a key leaves more than one."""
+    """Whether a count is compared with zero, of rows of which neither a key nor a limit leaves few."""
     is_asked = site.query.operation == "count" and "compared" in site.notes
-    return is_asked and not site.has_key and not _is_of_panache(site)
+    is_limited = site.query.limit != 0 and site.query.orm in _LIMIT_BEFORE_COUNT
+    return is_asked and not site.has_key and not is_limited and not _is_of_panache(site)
 
 
 def _is_of_panache(site: QuerySite) -> bool:

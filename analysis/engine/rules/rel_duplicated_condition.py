@@ -8,7 +8,7 @@ from tree_sitter import Node
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Mark
 from analysis.engine.model import Category, Guide, Rule, Severity
-from analysis.engine.readers.reading import short
+from analysis.engine.readers.reading import CALLS, short
 from analysis.engine.rules.base import ALL, GO, JAVA, PYTHON, SCRIPT, Watch
 
 RULE = Rule(
@@ -68,6 +68,8 @@ _NAME = re.compile(rb"[\w$]+")
 _NUMBER = re.compile(rb"\d[\w.]*$")
 # What is equal to itself unless it is NaN: `order.price == order.price`.
 _NUMBER_NAME = re.compile(rb"(?i)(?:price|amount|rate|ratio|score|qty|average|avg|mean|nan)$")
+# What they give is NaN where they were given no number.
+_MAKES_NUMBERS = frozenset({"Number", "parseFloat", "parseInt", "Number.parseFloat", "Number.parseInt", "float"})
 _SPACE = re.compile(rb"\s+")
 _SPACE_AROUND = re.compile(rb"\s*([^\w\s])\s*")
 _ELSE = re.compile(rb"else\s*$")
@@ -116,12 +118,23 @@ def _said_twice(operation: Node, file: SourceFile) -> bytes | None:
 
 def _tests_for_a_number(text: bytes, operator: str, operation: Node, file: SourceFile) -> bool:
     """Whether the comparison asks if a value is no number: only that one differs from itself."""
+    if _is_made_number(operation.child(0), file):
+        return True
     if _NO_NUMBER.search(text) is not None:
         return False
     if operator.startswith("!") or (file.language != "go" and _NUMBER_NAME.search(text) is not None):
         return True
     start = operation.start_byte
     return _SPEAKS_OF_NUMBERS.search(file.source, max(0, start - NEAR), start) is not None
+
+
+def _is_made_number(value: Node | None, file: SourceFile) -> bool:
+    """Whether a value is made a number on the spot, of whatever it was: `+width`, `Number(row.id)`."""
+    if value is None or file.language not in (*PYTHON, *SCRIPT):
+        return False
+    if value.type == "unary_expression":
+        return file.source.startswith(b"+", value.start_byte)
+    return value.type in CALLS and file.callee(value) in _MAKES_NUMBERS
 
 
 def _confidence(text: bytes) -> str:

@@ -70,6 +70,36 @@ def test_it_says_what_to_ask_instead_and_silences_the_unbounded_query():
     assert findings("perf-unbounded-query", source) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "asked", "count"),
+    [
+        ("shop/work.ts", "await prisma.line.count({ where: { amount: x } })", 1),
+        ("shop/work.ts", "await prisma.line.count({ where: { amount: x }, take: 1 })", 0),
+        ("shop/work.ts", "await prisma.line.count({ where: { amount: x }, take: most })", 0),
+        ("shop/work.py", "Line.objects.filter(amount=x)[:1].count()", 0),
+        ("shop/work.py", "Line.objects.filter(amount=x)[:most].count()", 0),
+    ],
+)
+def test_a_count_of_limited_rows_stops_there(path, asked, count):
+    script = f"async function f(x, most) {{\n  const found = {asked};\n  return found > 0;\n}}"
+    source = script if path.endswith(".ts") else f"def f(x, most):\n    return {asked} > 0"
+    assert len(lines(RULE, source, path)) == count
+
+
+@pytest.mark.parametrize(("limit", "count"), [("", 1), (".limit(1)", 0)])
+def test_sqlalchemy_counts_what_a_limit_leaves(limit, count):
+    source = (
+        "class User(Base):\n    __tablename__ = 'users'\n    id = mapped_column(Integer, primary_key=True)\n"
+        f"def f(session, x):\n    return session.query(User).filter(User.name == x){limit}.count() > 0"
+    )
+    assert len(lines(RULE, source)) == count
+
+
+def test_a_limit_of_what_a_count_gives_is_none_of_what_it_counts():
+    counted = "return (await orders.count({ where: { reference: text }, take: 1 })) > 0;"
+    assert orms.lines(RULE, "typeorm", counted) == [1]
+
+
 def test_a_count_that_is_compared_with_zero_is_worth_knowing():
     (finding,) = findings(RULE, "def f(o):\n    return Line.objects.filter(order=o).count() > 0")
     assert (finding.severity, finding.suggestion) == ("info", "Use `.exists()`; it stops at the first row.")

@@ -55,6 +55,25 @@ def test_a_test_for_nan_is_worth_knowing_only():
     assert mark.severity == "info"
 
 
+@pytest.mark.parametrize(
+    ("value", "language", "severity"),
+    [
+        ("+width", "typescript", "info"),
+        ("Number(row.id)", "javascript", "info"),
+        ("Number.parseFloat(text)", "javascript", "info"),
+        ("parseInt(text, 10)", "tsx", "info"),
+        ("float(text)", "python", "info"),
+        ("-width", "javascript", ""),
+        ("Number(text).id", "javascript", ""),
+        ("String(text)", "javascript", ""),
+        ("int(text)", "python", ""),  # which fails for what is no number
+    ],
+)
+def test_what_is_made_a_number_equals_itself_where_it_was_one(value, language, severity):
+    operator = "==" if language == "python" else "==="
+    assert [each.severity for each in marks_of(RULE, f"ok = {value} {operator} {value}", language)] == [severity]
+
+
 @pytest.mark.parametrize("condition", ["a.id !== a.id", "row.collectionId !== row.collectionId", "a.name !== a.name"])
 def test_what_is_no_number_was_meant_to_be_compared_with_another(condition):
     (mark,) = marks_of(RULE, f"rows.filter((row) => {condition});", "javascript")

@@ -264,6 +264,34 @@ def test_each_of_several_takes_its_own_rejection(promise, count):
     assert len(lines_of(RULE, f"Promise.race([{promise}, {late}]).then(show);", "typescript")) == count
 
 
+@pytest.mark.parametrize(
+    ("made", "count"),
+    [
+        ("rows.map((row) => { const done = wait(row); return { row, done }; })", 0),
+        ("rows.map((row) => ({ row }))", 0),
+        ("rows.map(function (row) { if (row) { return { row }; } return null; })", 0),
+        ("[{ a: 1 }, null]", 0),
+        ("rows.map(async (row) => ({ row }))", 1),
+        ("rows.map((row) => { if (row) { return load(row); } return { row }; })", 1),
+        ("rows.map((row) => { return { then: row }; })", 1),
+        ("rows.map((row) => { send(row); })", 0),
+        ("rows.map((row) => load(row))", 1),
+        ("rows.map(load)", 1),
+        ("[{ a: 1 }, load(rows)]", 1),
+        ("[]", 1),  # which others may fill
+    ],
+)
+def test_plain_values_have_no_rejection(made, count):
+    for source in (f"Promise.all({made}).then(show);", f"const all = {made};\nPromise.all(all).then(show);"):
+        assert len(lines_of(RULE, f"function f(rows) {{\n{source}\n}}", "typescript")) == count
+
+
+@pytest.mark.parametrize("added", ["all.push(load());", "all[0] = load();", "all = load();"])
+def test_a_list_of_plain_values_may_get_promises_too(added):
+    source = f"function f(rows) {{\nlet all = [{{ a: 1 }}];\n{added}\nPromise.all(all).then(show);\n}}"
+    assert lines_of(RULE, source, "typescript") == [4]
+
+
 @pytest.mark.parametrize(("unwrap", "count"), [("", 0), (".unwrap()", 1)])
 def test_a_request_of_the_store_holds_its_error(unwrap, count):
     files = {
