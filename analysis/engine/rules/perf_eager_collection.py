@@ -80,6 +80,7 @@ _JOINING = {
     "typeorm": frozenset({"eager"}),
     "sequelize": frozenset({"eager"}),
 }
+_BEARABLE = 2  # collections of one object: their product is small, that of three is mostly not
 _JOINED_BY_QUERY = frozenset({"typeorm", "sequelize", "jpa"})  # the others ask once more for each collection
 _WORDS = {
     "sqlalchemy": 'Map it with `lazy="select"` and add `selectinload({name})` to the queries that need it.',
@@ -147,11 +148,16 @@ def _multiplied(site: QuerySite, joined: list[str]) -> Finding:
         function=site.function.name,
         anchor=site.query.anchor,
         suggestion="Load one of the collections with a query of its own.",
-        severity=Severity.INFO if site.query.limit == 1 else None,
+        severity=_of_one_row(joined) if site.query.limit == 1 else None,
         confidence=Confidence.MEDIUM,
         table=site.table,
         volume=site.volume if site.table else None,
     )
+
+
+def _of_one_row(joined: list[str]) -> Severity:
+    """How bad it is for one object, however many its table has."""
+    return Severity.INFO if len(joined) <= _BEARABLE else Severity.WARNING
 
 
 def _finding(entry: IndexedModel, relation: Relation, codebase: Codebase) -> Finding:

@@ -12,7 +12,7 @@ from analysis.engine.facts import Mark
 from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
-from analysis.engine.readers import handed_values, sql_calls
+from analysis.engine.readers import handed_values, request_parameters, sql_calls
 from analysis.engine.readers.built_text import built_text, values_of
 from analysis.engine.readers.joined_text import joined_name
 from analysis.engine.readers.reading import CALLS, function_text, short, text_before
@@ -35,7 +35,7 @@ RULE = Rule(
     severity=Severity.CRITICAL,
     points=2,
     suggestion="Pass the values as parameters.",
-    version=3,
+    version=4,
 )
 GUIDE = Guide(
     why="A quote in a name breaks the statement; a clever name rewrites it.",
@@ -172,19 +172,28 @@ def _graded_by_text(statement: Statement, told: list[_Told]) -> tuple[str, str, 
 
 
 def _facts_of(statement: Statement, told: list[_Told], certain: list[_Told]) -> dict[str, str]:
-    file = statement.file
+    file, fields = statement.file, _fields(certain, statement.file)
     data = {
         "defines": _DEFINES.match(statement.text.fixed) is not None,
         "given": any(_is_given(each.part, statement.call, file) for each in told),
-        "asked": any(not each.is_number and _is_of_a_request(each.part, file) for each in told),
+        "asked": any(request_parameters.is_brought(name, statement.call, file) for name in fields)
+        or any(not each.is_number and _is_of_a_request(each.part, file) for each in told),
         "number": any(each.is_number for each in told),
         "sorted": any(_is_asked_order(each, statement) for each in told),
         "stored": bool(certain) and all(_is_key_of_a_row(each.part, statement) for each in certain),
     }
     value = {"value": _kind_of_value(certain, file)} if certain else {}
+    if fields:
+        value["fields"] = " ".join(fields)
     if positions := _positions(told, statement.call, file):
         value["positions"] = positions
     return {**{name: "1" for name, holds in data.items() if holds}, **value}
+
+
+def _fields(certain: list[_Told], file: SourceFile) -> list[str]:
+    """The parameters of which fields or elements stand in quotes, where no number does."""
+    in_quotes = [each.part for each in certain if is_in_quotes(each.part, each.lead, file) and not each.is_number]
+    return list(dict.fromkeys(filter(None, (request_parameters.taken_from(each, file) for each in in_quotes))))
 
 
 def _positions(told: list[_Told], call: Node, file: SourceFile) -> str:
@@ -270,14 +279,18 @@ def _is_handed(mark: Mark, place: Place) -> bool:
 
 
 def _graded(mark: Mark, place: Place, *, from_outside: bool) -> dict[str, object]:
-    """A value that a request brings is certain; of any other nobody knows here who writes it."""
+    """A value that a request brings is certain, and nearly so what is taken from an object that a handler hands down;
+    of any other nobody knows here who writes it."""
     is_reached = place.in_request_path and "given" in mark.data and mark.data["value"] == "quoted"
     if "stored" in mark.data:
         return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
     is_certain = from_outside or (is_reached and mark.confidence != "medium")
-    if place.kind is FileKind.SCRIPT or not is_certain:
-        return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
-    return {"confidence": Confidence.HIGH}
+    if place.kind is not FileKind.SCRIPT and is_certain:
+        return {"confidence": Confidence.HIGH}
+    fields = mark.data.get("fields", "").split() if place.kind is not FileKind.SCRIPT else ()
+    if any(request_parameters.is_handed_down(place, each) for each in fields):
+        return {"confidence": Confidence.MEDIUM}
+    return {"severity": Severity.WARNING, "confidence": Confidence.LOW}
 
 
 def _is_given(part: Node, call: Node, file: SourceFile) -> bool:
@@ -317,6 +330,7 @@ def look_at_extra(call: Node, file: SourceFile) -> Iterator[Mark]:
 
 WATCHES = (
     *handed_values.WATCHES,
+    *request_parameters.WATCHES,
     Watch("call", look, PYTHON, names=sql_calls.IN_PYTHON),
     Watch("call", look_at_extra, PYTHON, names=frozenset({"extra"})),
     Watch("call", look, SCRIPT, names=sql_calls.IN_SCRIPTS),

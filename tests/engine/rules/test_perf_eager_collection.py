@@ -109,3 +109,19 @@ def test_values_in_a_small_table(size, found):
         "  private Set<String> words;\n}\n"
     )
     assert len(findings_of(RULE, {"src/main/java/Brand.java": source}, {"brand_words": size})) == found
+
+
+@pytest.mark.parametrize(("more", "severity"), [("", "info"), (", joinedload(User.likes)", "warning")])
+def test_three_collections_multiply_also_for_one_object(more, severity):
+    source = MODELS.format(kind="list['Post']", lazy="select").replace(
+        'relationship("Post", lazy="select")',
+        'relationship("Post")\n    notes: Mapped[list["Post"]] = relationship("Post")\n'
+        '    likes: Mapped[list["Post"]] = relationship("Post")',
+    )
+    query = (
+        "\ndef f(name):\n"
+        f"    return User.query.options(joinedload(User.posts), joinedload(User.notes){more}).first_or_404()\n"
+    )
+    for size in ("M", "XXL"):  # of the table, of which one row is asked for
+        found = findings(RULE, source + query, volumes={"users": size})
+        assert [each.severity for each in found] == [severity]

@@ -993,3 +993,87 @@ def test_a_request_may_not_say_which_table_goes(table, confidences):
     )
     found = findings_of(RULE, {"src/a.js": source})
     assert [each.confidence for each in found] == confidences
+
+
+CONTROLLER = """
+@Controller("lists")
+export class ListController {{
+  constructor(private readonly listService: ListService) {{}}
+  @Get("/:id")
+  async show(@{source} dto: {type}, @UserId() user: User) {{
+    return this.listService.find(dto, user);
+  }}
+}}
+"""
+SERVICE = """
+export class ListService {{
+  async find(options: ListOptions, user: User) {{
+    {given}
+    return this.repository.createQueryBuilder("l").where(`l.repo LIKE '%${{{value}}}%'`).getMany();
+  }}
+}}
+"""
+IMPORTS = 'import { ListService } from "./list.service";\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "type_", "given", "value", "told"),
+    [
+        ("Query()", "ListOptions", "", "options.repo", ("critical", "medium")),
+        ("Body()", "ListOptions", "const repo = options.repo ?? 'a';", "repo", ("critical", "medium")),
+        ("Query()", "OtherOptions", "", "options.repo", ("warning", "low")),
+        ("Session()", "ListOptions", "", "options.repo", ("warning", "low")),
+        ("Query()", "ListOptions", "", "user.name", ("warning", "low")),
+        ("Query()", "ListOptions", "", "this.name", ("warning", "low")),
+    ],
+)
+def test_a_field_of_what_a_handler_hands_down(source, type_, given, value, told):
+    files = {
+        "src/list.controller.ts": IMPORTS + CONTROLLER.format(source=source, type=type_),
+        "src/list.service.ts": SERVICE.format(given=given, value=value),
+    }
+    assert [(each.severity, each.confidence) for each in findings_of(RULE, files)] == [told]
+
+
+@pytest.mark.parametrize(("value", "told"), [("dto.repo", ("critical", "high")), ("user.name", ("warning", "low"))])
+def test_a_field_of_what_a_request_brings(value, told):
+    source = CONTROLLER.format(source="Query()", type="ListOptions").replace(
+        "this.listService.find(dto, user)", f"this.db.query(`SELECT a FROM t WHERE b = '${{{value}}}'`)"
+    )
+    found = findings_of(RULE, {"src/list.controller.ts": source})
+    assert [(each.severity, each.confidence) for each in found] == [told]
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "told"),
+    [
+        ("@RequestBody Filter filter", "filter.getName()", ("critical", "high")),
+        ("@Valid @RequestBody Filter filter", "filter.getName().trim()", ("critical", "high")),
+        ("@RequestParam Map<String, String> options", 'options.get("name")', ("critical", "high")),
+        ("Filter filter", "filter.getName()", ("warning", "low")),
+        ("@RequestBody Filter filter", "other.getName()", ("warning", "low")),
+    ],
+)
+def test_what_spring_fills_from_a_request(before, value, told):
+    for java in (
+        f'String name = {value}; s.executeQuery("SELECT a FROM t WHERE b = \'" + name + "\'");',
+        f's.executeQuery("SELECT a FROM t WHERE b = \'" + {value} + "\'");',
+    ):
+        source = '@RestController\nclass A {\n  @GetMapping("/a")\n'
+        source += f"  List<Row> list({before}) {{ {java} }}\n}}\n"
+        found = findings_of(RULE, {"src/main/java/shop/A.java": source})
+        assert [(each.severity, each.confidence) for each in found] == [told]
+
+
+def test_what_spring_hands_down_to_a_service():
+    source = (
+        "class A {\n  private Store store;\n"
+        '  @GetMapping("/a")\n  List<Row> list(@RequestBody Filter filter) { return store.find(filter); }\n}\n'
+    )
+    store = (
+        'class Store {\n  List<Row> find(Filter wanted) {\n    String[] parts = wanted.getName().split(",");\n'
+        '    return s.executeQuery("SELECT a FROM t WHERE b = \'" + parts[0] + "\'");\n  }\n}\n'
+    )
+    files = {"src/main/java/shop/A.java": "package shop;\n" + source}
+    files["src/main/java/shop/Store.java"] = "package shop;\n" + store
+    assert [(each.severity, each.confidence) for each in findings_of(RULE, files)] == [("critical", "medium")]
