@@ -847,3 +847,35 @@ def test_a_row_that_was_given_and_is_read_anew(again, confidences):
     source = change.format(again)
     source += "def take(key):\n    return Wallet.objects.select_for_update().get(pk=key)\n"
     assert [each.confidence for each in findings(RULE, source)] == confidences
+
+
+@pytest.mark.parametrize(
+    ("given_back", "count"),
+    [
+        ("Mail(owner=user)", 0),
+        ("Mail.objects.create(owner=user)", 0),
+        ("mail", 0),
+        ("Mail.objects.get(owner=user)", 1),
+        ("last or Mail(owner=user)", 1),
+        ("None\n    return Mail(owner=user)", 0),
+        ("last\n    return Mail(owner=user)", 1),
+        ("Mail(\n        owner=first(of(user)),\n    )", 0),
+        ("Mail(owner=user).stored()", 1),
+    ],
+)
+def test_a_row_that_a_helper_of_the_file_makes(given_back, count):
+    source = "def reply(user, price):\n    mail = _get_mail(user)\n    mail.cost += price\n    mail.save()\n\n\n"
+    source += "def _get_mail(user):\n    last = Mail.objects.first()\n    mail = Mail(owner=user)\n"
+    assert len(findings(RULE, source + f"    return {given_back}\n")) == count
+
+
+def test_a_new_row_of_other_languages_that_a_helper_makes():
+    script = (
+        "async function pay(price) {\n  const mail = getMail(price);\n  mail.cost += price;\n  await mail.save();\n}\n"
+    )
+    assert lines_of(RULE, script + "function getMail(price) {\n  return new Mail(price);\n}\n", "typescript") == []
+    assert len(lines_of(RULE, script + "function getMail(price) {\n  return mails[price];\n}\n", "typescript")) == 1
+    go = "package a\n\nfunc pay(db *gorm.DB, n int) {\n\titem := getItem(n)\n\titem.Stock += n\n\tdb.Save(&item)\n}\n\n"
+    go += "func getItem(n int) *Item {\n"
+    assert lines_of(RULE, go + "\treturn &Item{Stock: n}\n}\n", "go") == []
+    assert len(lines_of(RULE, go + "\titem := &Item{}\n\tdb.First(item, n)\n\treturn item\n}\n", "go")) == 1
