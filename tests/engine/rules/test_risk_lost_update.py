@@ -879,3 +879,28 @@ def test_a_new_row_of_other_languages_that_a_helper_makes():
     go += "func getItem(n int) *Item {\n"
     assert lines_of(RULE, go + "\treturn &Item{Stock: n}\n}\n", "go") == []
     assert len(lines_of(RULE, go + "\titem := &Item{}\n\tdb.First(item, n)\n\treturn item\n}\n", "go")) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("tank_id = :tank_id AND tank_version = :tank_version - 1", 0),
+        ("tank_id = :tank_id AND version = :version", 0),
+        ("tank_id = :tank_id", 1),
+    ],
+)
+def test_a_store_of_go_whose_update_asks_for_the_version(condition, count):
+    store = (
+        'package tank\n\nimport "database/sql"\n\ntype Tanks struct{ db *sql.DB }\n\n'
+        "func (t *Tanks) Update(ctx context.Context, tank *Tank) error {\n"
+        "\tconst statement = `\n\tUPDATE tanks\n\tSET\n"
+        f"\t\ttank_version = :tank_version\n\t\t,tank_stock = :tank_stock\n\tWHERE {condition}`\n"
+        "\tquery, given, err := t.db.BindNamed(statement, tank)\n\tcheck(err)\n"
+        "\t_, err = t.db.ExecContext(ctx, query, given...)\n\treturn err\n}\n"
+    )
+    source = (
+        "package tank\n\ntype Pump struct{ tanks *Tanks }\n\n"
+        "func (p *Pump) Draw(ctx context.Context, id int) error {\n\ttank, err := p.tanks.Find(ctx, id)\n\tcheck(err)\n"
+        "\ttank.Stock++\n\treturn p.tanks.Update(ctx, tank)\n}\n"
+    )
+    assert len(findings_of(RULE, {"tank/tanks.go": store, "tank/pump.go": source})) == count
