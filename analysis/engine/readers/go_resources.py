@@ -15,6 +15,7 @@ _BORROWED = re.compile(
 _WRAPPED = re.compile(r"\b(\w+)\s*:?=\s*(?:bufio|csv|json|xml|gob|yaml)\.New\w+\([^()\n]*\)")
 
 _IS_REQUEST = re.compile(r"(?:\s*,\s*\w+)?\s*:?=\s*http\.NewRequest(?:WithContext)?\(|\s+\*http\.Request\b")
+_MADE_BY = re.compile(r"(?:\s*,\s*\w+)?\s*:?=\s*(?P<package>\w+)\.NewRequest\w*\(")
 _IS_CLIENT = re.compile(rb"\s*(?:[ \t]\*?|:?=\s*&?|:\s*&?)http\.Client\b")
 
 
@@ -29,6 +30,16 @@ def sends_request(callee: str, call: Node, file: SourceFile) -> bool:
         return True
     request = file.text(given[0])
     return request.isidentifier() and any(True for _ in followed(request, text_before(call, file), _IS_REQUEST, "_."))
+
+
+def asks_by_another_protocol(call: Node, file: SourceFile) -> bool:
+    """Whether the request that a call sends was made by a library whose path does not name HTTP, as one for ICAP: its
+    answers need not have a body. Those of other clients of HTTP do, `retryablehttp.NewRequest`."""
+    given = file.arguments(call)[0]
+    request = file.text(given[0]) if given else ""
+    made = [*followed(request, text_before(call, file), _MADE_BY, "_.")] if request.isidentifier() else []
+    library = file.bindings.get(made[-1]["package"], "") if made else ""
+    return bool(library) and "http" not in library.lower()
 
 
 def without_borrowers(rest: str) -> str:

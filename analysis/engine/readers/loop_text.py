@@ -7,6 +7,7 @@ from analysis.engine.extract.scopes import LoopDraft
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.facts import Query
 from analysis.engine.readers.reading import followed
+from analysis.engine.readers.written_rows import SAVED
 
 _GUARD = re.compile(
     r"\bif\b[^\n]*(?:\bnot in\b|!\s*\w+\.(?:has|includes)\(|\bcache|\bis None\b|not \w*cache)|\?\?=", re.IGNORECASE
@@ -27,6 +28,10 @@ _CONDITION = re.compile(r"\s*(?:\}\s*)?(?:if|elif|else|case|switch)\b")
 _TRANSACTION = re.compile(r"\s*(?:async )?with\b[^\n]*\b(?:atomic|begin|begin_nested)\(")  # one for each round
 _FAILED = re.compile(r"\berr\w* != nil\s*\{\s*$")  # what follows leaves the loop only after an error
 _LEAVES = re.compile(r"\s*(?:break|return)\b")
+_GIVEN = re.compile(r"\s*(?::\s*[\w.]+\s*)?=(?!=)\s*|(?:\s*,\s*\w+)+\s*=(?!=)|\s+in\s")
+_INNER = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_NEW_OBJECT = re.compile(rf"(?:\w+\.)*[A-Z]\w*[a-z]\w*\(((?:[^()]|{_INNER})*)\)(?!\s*\.)")
+_BY_KEY = re.compile(r"(?<!\w)(?:pk|id)\s*=")
 _REASON = re.compile(r"(?i)individual|one by one|\bhooks?\b|\bsignals?\b|\bdouble\b|on purpose|sequential|not possible")
 
 
@@ -49,6 +54,7 @@ def loop_notes(
         "batched": is_in_block(_BATCHED, before, indent),
         "reasoned": _REASON.search(_comment_above(lines, query.line)),
         "nested": _NESTED.search(text),
+        "made": query.orm == "django" and query.operation == "update" and _makes_row(query, before),
     }
     for name, is_so in holds.items():
         if is_so:
@@ -58,6 +64,16 @@ def loop_notes(
 def _selects_row(before: str, loop: LoopDraft, indent: int) -> bool:
     """Whether the query runs for those rows only that a comparison selects."""
     return any(match[2] in loop.variables and len(match[1]) < indent for match in _SELECTED.finditer(before))
+
+
+def _makes_row(query: Query, before: str) -> bool:
+    """Django: whether the round makes the object that it saves, so that each save inserts a row: `line = Line(…)`. By a
+    key that is given it may find one."""
+    saved = SAVED.fullmatch(query.anchor.partition("(")[0] + "(")
+    given = [*followed(saved[1], before, _GIVEN, "_.")] if saved is not None and "." not in saved[1] else []
+    return bool(given) and all(
+        (made := _NEW_OBJECT.match(before, each.end())) is not None and not _BY_KEY.search(made[1]) for each in given
+    )
 
 
 def _ends_search(query: Query, loop: LoopDraft, lines: list[str], text: str, file: SourceFile) -> bool:

@@ -20,6 +20,7 @@ One mark per query of a file, and none for a query about which nothing is noted.
 - `tried`: inside its loop a `try` stands around it
 - `failed`: inside its loop it stands where an error is handled, so that it runs in few rounds
 - `reasoned`: a comment above it says why it is done for one row at a time
+- `made`: inside its loop Django saves an object that the round makes, which inserts a row
 - `nested`: what it writes brings rows of other tables along (`data: { lines: { create: … } }`)
 - `joined`: the relations that SQLAlchemy joins to its rows, of those that it loads
 - `compared`: the count is only compared with zero

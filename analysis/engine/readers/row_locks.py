@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from analysis.engine.extract.source import SourceFile
 from analysis.engine.readers import locks
-from analysis.engine.readers.reading import followed, function_text, text_before
+from analysis.engine.readers.reading import followed, function_text, node_at, text_before
 
 _WORD = re.compile(r"\w+")
 _READS = (
@@ -14,6 +14,11 @@ _READS = (
     r"|Find|Get|First|Load|Select|Query|One|Fetch|Read)"
 )
 _CREATES = re.compile(r"\s*(?:await\s+)?[\w.]+\.a?(?:create|bulk_create|insert|build)\(")
+_OF_HELPER = re.compile(r"\s*(?:await\s+)?(?:(?:self|this|cls)\.)?(\w+)\(")
+_RETURN = re.compile(rb"(?<![\w.$])return\b")
+_NOTHING = frozenset({"None", "null", "nil", "undefined"})
+_MAKES = frozenset({"new_expression", "object_creation_expression", "composite_literal"})
+_CLASS = re.compile(r"(?:\w+\.)*[A-Z]\w*[a-z]\w*\(")
 # Who knows of others by their versions tries again.
 _VERSIONED = re.compile(
     r"@Version|[wW]ithVersion\(|save_condition|[oO]ptimistic|[vV]ersion_?Conflict|Stale(?:Object|Data)|version_id"
@@ -37,15 +42,58 @@ def is_safe(owner: str, node: Node, file: SourceFile) -> bool:
     if is_locked(owner, node, file) or file.in_test(node):
         return True
     before = text_before(node, file)
+    opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
+    if _is_made(owner, before) or re.search(opened, before) is not None or _is_created(owner, before):
+        return True
+    return _is_made_by_helper(owner, before, file)
+
+
+def _is_made(owner: str, before: str) -> bool:
+    """Whether a new object is given the name, and no row is read into it."""
     made = re.search(
         rf"(?<![\w.]){re.escape(owner)}\s*(?::\s*\w+\s*)?:?=\s*(?:new\((?:\w+\.)?\w+\)|(?:new\s+|&)?(?:\w+\.)*[A-Z]\w*[({{])",
         before,
     )
     filled = rf"&{re.escape(owner)}\b|\.\s*(?:First|Take|Last|Find|Get|Scan|Model)\({re.escape(owner)}\b"
-    if made is not None and re.search(filled, before[made.end() :]) and is_loaded(owner, before[made.end() :]):
-        made = None  # Go: empty until the row is read into it
-    opened = rf"\bwith\s+(?:\w+\.)*[A-Z]\w*\((?:[^()]|\([^()]*\))*\)\s+as\s+{re.escape(owner)}\b"
-    return made is not None or re.search(opened, before) is not None or _is_created(owner, before)
+    is_filled = made is not None and re.search(filled, before[made.end() :]) is not None
+    return made is not None and not (is_filled and is_loaded(owner, before[made.end() :]))  # Go: empty until it is read
+
+
+def _is_made_by_helper(owner: str, before: str, file: SourceFile) -> bool:
+    """Whether each value that the function gives the name is what a function of the file makes anew."""
+    given = [found[1] for found in followed(owner, before, LOAD, "_.") if found[1]]
+    called = [_OF_HELPER.match(each) for each in given]
+    return bool(called) and all(each is not None and _makes_anew(each[1], file) for each in called)
+
+
+def _makes_anew(helper: str, file: SourceFile) -> bool:
+    """Whether the only function of this name in the file gives back objects that it makes, and nothing else."""
+    meant = [each for each in file.functions if each.index and each.short_name == helper]
+    if len(meant) != 1:
+        return False
+    function = meant[0]
+    start, end = function.node.start_byte, function.node.end_byte
+    given: list[Node] = []
+    for found in _RETURN.finditer(file.code, start, end):
+        statement = node_at(found.start(), file.tree.root_node).parent
+        if statement is not None and statement.named_children and file.function_of(statement) == function.index:
+            given += [each for each in statement.named_children[:1] if file.text(each) not in _NOTHING]
+    return bool(given) and all(_is_new(each, file) for each in given)
+
+
+def _is_new(value: Node, file: SourceFile) -> bool:
+    """Whether an expression makes an object or inserts a row, or is the name of one that its function makes."""
+    if value.type == "expression_list":  # of Go: `return &Item{}, nil`
+        value = value.named_children[0]
+    if value.type in _MAKES:
+        return True
+    text = file.text(value)
+    if text.isidentifier():
+        before = text_before(value, file)
+        return _is_made(text, before) and not is_loaded(text, before)
+    called = value.child_by_field_name("function")
+    name = file.text(called) + "(" if called is not None else text
+    return name.startswith("&") or _CLASS.fullmatch(name) is not None or _CREATES.fullmatch(name) is not None
 
 
 def _is_created(owner: str, before: str) -> bool:

@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers.browsers import runs_in_browsers
+from analysis.engine.readers.capped_growth import is_capped
 from analysis.engine.readers.lists import declaration
 from analysis.engine.readers.reading import (
     assigned_values,
@@ -123,6 +124,8 @@ def look_at_growth(statement: Node, file: SourceFile) -> Iterator[Mark]:
     if found is None or loop is None:
         return
     name = found[1].decode("utf-8", "replace")
+    if is_capped(name, statement, loop, file):
+        return
     if _PROBLEMS.search(loop.iterable):
         return  # told once, on the way to a failure
     started = _start_of(name, statement, found.end(), loop, file)
@@ -174,7 +177,7 @@ def _copied(statement: Node, growth: re.Pattern[bytes], advice: str, file: Sourc
         return  # page by page: each round waits for an answer, beside which the copy is nothing
     if growth is _LIST_GROWS and any(each.type == "string" for each in assigned_values(name, statement, file)):
         return  # the `concat` of a text
-    if _PROBLEMS.search(name) or not _is_outside(name, statement, loop, file):
+    if _PROBLEMS.search(name) or is_capped(name, statement, loop, file) or not _is_outside(name, statement, loop, file):
         return
     size = _rounds(loop, file)
     yield file.mark(

@@ -273,9 +273,14 @@ def _message(site: QuerySite, side_effect: str) -> str:
     if query.operation == "commit":
         return f"`{query.terminal}` runs once per {rounds(site.loop)}"
     what = site.label if site.schema is not None or query.model else "A row"
-    verb = "looked up and written" if query.terminal in _BY_KEY else _VERBS[query.operation]
+    verb = "looked up and written" if query.terminal in _BY_KEY else _VERBS[_operation(site)]
     text = f"{what} is {verb} once per {rounds(site.loop)}{size_of(site)}"
     return f"{text}; note that {side_effect}" if side_effect else text
+
+
+def _operation(site: QuerySite) -> str:
+    """What a write does: the `save` of an object that the round makes inserts it."""
+    return "insert" if "made" in site.notes else site.query.operation
 
 
 def _suggestion(site: QuerySite) -> str:
@@ -286,7 +291,7 @@ def _suggestion(site: QuerySite) -> str:
         return "Group the rows that get equal values into one `updateMany`, or write all with one `$executeRaw`."
     if query.terminal in _BY_KEY:
         return "Load the rows that exist with one query and write the others with `bulk_create(update_conflicts=True)`."
-    bulk = _BULK.get((query.orm, query.operation))
+    bulk = _BULK.get((query.orm, _operation(site)))
     if query.orm == "django" and query.operation == "update" and query.terminal == "update":
         return "Load the rows and write them with one `bulk_update`, or with one `update` and a `Case` expression."
     return f"Collect the rows in the loop and write them after it with {bulk}." if bulk else ""

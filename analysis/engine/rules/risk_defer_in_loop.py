@@ -12,7 +12,7 @@ from analysis.engine.languages import FileKind
 from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Severity
 from analysis.engine.policy import Policy
 from analysis.engine.readers.go_results import helps_tests
-from analysis.engine.readers.reading import short, statements
+from analysis.engine.readers.reading import followed, node_at, short, statements
 from analysis.engine.rules.base import GO, Watch
 
 RULE = Rule(
@@ -80,6 +80,8 @@ _FIRST_ROUND = re.compile(r"if\s+(?:\w+\s*==\s*[01]|!?\w*[fF]irst\w*)\s*\{")
 _UNLOCKS = re.compile(r"(?i)\b(\w+)(?:\.\w+)*\.\w*unlock\(\)")
 _LAST_CALL = re.compile(r"(?:(?:if\s+)?\w+\s*:?=\s*)?([\w.]+\()")
 _NEXT_ROUND = re.compile(rb"\bcontinue\b")
+_CLOSES_BODY = re.compile(rb"defer\s+(\w+)\.Body\.Close\(\)")
+_GIVEN = re.compile(rb"(?:\s*,\s*\w+)*\s*:?=\s*")
 _LEAVES = re.compile(rb"^\s*(?:return|break|goto|panic\(|os\.Exit\(|log\.Fatal)", re.MULTILINE)
 
 
@@ -102,8 +104,20 @@ def look(statement: Node, file: SourceFile) -> Iterator[Mark]:
     lets_go = _LETS_GO.search(file.source, statement.start_byte, statement.end_byte) is not None
     if not lets_go and _serves_what_follows(statement, file):
         return
-    severity = "info" if is_test else ""
+    severity = "info" if is_test or _is_closed_by_its_client(statement, file) else ""
     yield file.mark(RULE.id, statement, message, severity=severity, confidence="" if lets_go else "medium")
+
+
+def _is_closed_by_its_client(statement: Node, file: SourceFile) -> bool:
+    """Whether what is closed is the body of an answer of a client that was generated from OpenAPI: it reads the body,
+    closes it and puts a copy in memory in its place. `user, answer, err := api.GetUser(ctx, id).Execute()`."""
+    closed = _CLOSES_BODY.match(file.source, statement.start_byte)
+    function = file.enclosing_function(statement)
+    if closed is None or function is None:
+        return False
+    given = [*followed(closed[1], file.code, _GIVEN, b"_.", function.start_byte, statement.start_byte)]
+    asked = file.statement_of(node_at(given[-1].end(), file.tree.root_node)) if given else None
+    return asked is not None and file.text(asked).endswith(").Execute()")
 
 
 def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Finding | None:

@@ -15,7 +15,7 @@ from analysis.engine.names import MADE_UP
 from analysis.engine.policy import Policy
 from analysis.engine.readers import go_row_writes, locks
 from analysis.engine.readers.column_names import COUNTER, SAID, TALLY, is_counted_on
-from analysis.engine.readers.go_row_writes import writes_back
+from analysis.engine.readers.go_row_writes import asks_for_version, writes_back
 from analysis.engine.readers.locked_functions import runs_locked
 from analysis.engine.readers.reading import declarations, followed, short, text_after, text_before
 from analysis.engine.readers.row_changes import (
@@ -118,7 +118,9 @@ def look(change: Node, file: SourceFile) -> Iterator[Mark]:
     if not saved and file.language == "go":
         yield from _handed_on(change, owner, name, sign, file)
     elif saved and not is_safe(owner, change, file) and not _is_told_before(owner, name, change, file):
-        yield _mark(change, owner, name, sign, file, saved)
+        mark = _mark(change, owner, name, sign, file, saved)
+        given = re.search(_GIVEN_TO % re.escape(owner), text_after(change, file)) if file.language == "go" else None
+        yield mark if given is None else structs.replace(mark, data=mark.data | {"saved": given["call"]})
 
 
 def _handed_on(change: Node, owner: str, name: str, sign: str, file: SourceFile) -> Iterator[Mark]:
@@ -286,6 +288,8 @@ def judge(mark: Mark, place: Place, codebase: Codebase, policy: Policy) -> Findi
         return None
     entry = _loaded_as(mark, place) or codebase.models.named(mark.data["model"])
     if entry is not None and is_versioned(entry.model, _told_of_versions(codebase), codebase):
+        return None
+    if "saved" in mark.data and asks_for_version(mark.data["saved"], place):
         return None
     if "given" in mark.data:
         call, _, position = mark.data["given"].rpartition("@")

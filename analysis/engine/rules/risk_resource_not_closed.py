@@ -13,6 +13,7 @@ from analysis.engine.model import Category, Confidence, Finding, Guide, Rule, Se
 from analysis.engine.policy import Policy
 from analysis.engine.readers.database_drivers import AWAITED_CONNECTS, CONNECTS
 from analysis.engine.readers.go_resources import (
+    asks_by_another_protocol,
     belongs_to_outer,
     is_closed_by_next_round,
     is_named_result,
@@ -243,7 +244,7 @@ def look_at_go(call: Node, file: SourceFile) -> Iterator[Mark]:
     if (not is_response and callee not in _GO_OPENERS) or helps_tests(file):
         return
     method = callee.rpartition(".")[2]
-    if is_response and len(file.arguments(call)[0]) != _ARGUMENTS.get(method):
+    if is_response and (len(file.arguments(call)[0]) != _ARGUMENTS.get(method) or asks_by_another_protocol(call, file)):
         return  # of another client: `client.Get(ctx, name)`
     names = bound_names(call, file)
     if len(names) != 2 or not re.fullmatch(r"\w+", names[0]) or is_named_result(names[0], call, file):
@@ -370,7 +371,7 @@ def _is_given_away(name: str, rest: str) -> bool:
         return True
     if re.search(rf"\breturn\s+{word}\.(getChannel|makefile|detach)\b", rest):
         return True
-    passed = re.finditer(rf"([\w.]+)\((?:[^()\n]*,\s*)?{word}\s*[,)]", rest)
+    passed = re.finditer(rf"([\w.]+)\(\s*(?:[^()]*,\s*)?{word}\s*[,)]", rest)
     return any(
         not _READERS.search(match[1]) and not match[1].startswith(("io.Read", "io.Copy", "fmt.")) for match in passed
     )

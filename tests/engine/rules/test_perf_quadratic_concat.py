@@ -393,3 +393,35 @@ def test_what_each_round_unpacks_is_another_list(language, round_, count):
 )
 def test_what_is_made_together_with_others(language, source, lines):
     assert lines_of(RULE, source, language) == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "round_", "count"),
+    [
+        (
+            "go",
+            "if more := most - len(text); more > 0 {\nif len(x) > more {\ntext += x[:more]\n} else {\ntext += x\n}\n}",
+            0,
+        ),
+        ("go", "if len(text) < most {\ntext += x\n}", 0),
+        ("go", "if len(text) > 0 {\ntext += x\n}", 1),
+        ("go", "if len(text) < 10_000_000 {\ntext += x\n}", 1),
+        ("go", "if len(text) < most {\nlog(x)\n} else {\ntext += x\n}", 1),
+        ("java", "if (text.length() < most) {\ntext += x;\n}", 0),
+        ("java", "if (x.length() < most) {\ntext += x;\n}", 1),
+    ],
+)
+def test_a_text_that_stops_growing_at_a_bound(language, round_, count):
+    heads = {
+        "go": 'package a\nfunc f(xs []string, most int) string {\ntext := ""\nfor _, x := range xs {\n',
+        "java": 'class A {\nString f(List<String> xs, int most) {\nString text = "";\nfor (String x : xs) {\n',
+    }
+    tail = "\n}\nreturn text;\n}\n" + ("}\n" if language == "java" else "")
+    assert len(lines_of(RULE, f"{heads[language]}{round_}{tail}", language)) == count
+
+
+def test_a_list_of_scripts_that_stops_growing_at_a_bound():
+    source = "function f(xs: string[]) {\nlet all = [];\nfor (const x of xs) {\n"
+    source += "if (all.length < 10) {\nall = [...all, x];\n}\n}\n}\n"
+    assert lines_of(RULE, source, "typescript") == []
+    assert len(lines_of(RULE, source.replace("if (all.length < 10)", "if (x.length < 10)"), "typescript")) == 1

@@ -450,3 +450,27 @@ def test_statements_that_sqlx_prepares_with_names(prepared, write, in_loop):
         f"\tstmt, err := r.db.{prepared}\n{head}\t\tstmt.{write}\n{tail}}}\n"
     )
     assert [each.line for each in findings_of(RULE, {"a/laps.go": source})] == [6] * in_loop
+
+
+@pytest.mark.parametrize(
+    ("body", "verb", "bulk"),
+    [
+        ("line = Line(amount=row.amount)", "inserted", "bulk_create"),
+        ("line = Line(\n            amount=int(first(of(row))),\n        )", "inserted", "bulk_create"),
+        ("line = Line()\n        line.amount = row.amount", "inserted", "bulk_create"),
+        ("line = Line(pk=row.line_id, amount=row.amount)", "updated", "bulk_update"),
+        ("line = Line(**row)", "inserted", "bulk_create"),
+        ("line = Line.objects.get(code=row.code)\n        line.amount = row.amount", "updated", "bulk_update"),
+        (
+            "line = Line.objects.filter(code=row.code).first()\n        if line is None:\n"
+            "            line = Line(amount=row.amount)",
+            "updated",
+            "bulk_update",
+        ),
+    ],
+)
+def test_an_object_that_the_round_makes_is_inserted_when_it_is_saved(body, verb, bulk):
+    source = f"def f(rows):\n    for row in rows:\n        {body}\n        line.save()\n"
+    found = [each for each in findings(RULE, source) if "Line" in each.message]
+    assert [f"`Line` is {verb} once per `row`" in each.message for each in found] == [True]
+    assert f"`{bulk}(" in found[0].suggestion

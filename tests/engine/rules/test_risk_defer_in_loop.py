@@ -173,3 +173,17 @@ def test_the_first_round_and_what_follows_the_loop(body, count):
 )
 def test_what_each_round_lets_go_itself_does_not_wait_for_the_end(body, count):
     assert len(marks_of(RULE, go(body), "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("asked", "severity"),
+    [
+        ("res, err := client.Groups.Add(ctx, x).Member(\nMember{\nID: &x,\n},\n).Execute()", "info"),
+        ("_, res, err := client.Groups.Get(ctx, x).Execute()", "info"),
+        ("res, err := client.Do(x)", ""),
+        ("res, err := client.Groups.Get(ctx, x).Execute()\nlog(err)\nres, err = client.Do(x)", ""),
+    ],
+)
+def test_a_body_that_a_generated_client_has_closed(asked, severity):
+    body = f"for _, x := range xs {{\n{asked}\nif res != nil {{\ndefer res.Body.Close()\n}}\nlog(err)\n}}"
+    assert [mark.severity for mark in marks_of(RULE, go(body), "go")] == [severity]

@@ -847,3 +847,60 @@ def test_a_row_that_was_given_and_is_read_anew(again, confidences):
     source = change.format(again)
     source += "def take(key):\n    return Wallet.objects.select_for_update().get(pk=key)\n"
     assert [each.confidence for each in findings(RULE, source)] == confidences
+
+
+@pytest.mark.parametrize(
+    ("given_back", "count"),
+    [
+        ("Mail(owner=user)", 0),
+        ("Mail.objects.create(owner=user)", 0),
+        ("mail", 0),
+        ("Mail.objects.get(owner=user)", 1),
+        ("last or Mail(owner=user)", 1),
+        ("None\n    return Mail(owner=user)", 0),
+        ("last\n    return Mail(owner=user)", 1),
+        ("Mail(\n        owner=first(of(user)),\n    )", 0),
+        ("Mail(owner=user).stored()", 1),
+    ],
+)
+def test_a_row_that_a_helper_of_the_file_makes(given_back, count):
+    source = "def reply(user, price):\n    mail = _get_mail(user)\n    mail.cost += price\n    mail.save()\n\n\n"
+    source += "def _get_mail(user):\n    last = Mail.objects.first()\n    mail = Mail(owner=user)\n"
+    assert len(findings(RULE, source + f"    return {given_back}\n")) == count
+
+
+def test_a_new_row_of_other_languages_that_a_helper_makes():
+    script = (
+        "async function pay(price) {\n  const mail = getMail(price);\n  mail.cost += price;\n  await mail.save();\n}\n"
+    )
+    assert lines_of(RULE, script + "function getMail(price) {\n  return new Mail(price);\n}\n", "typescript") == []
+    assert len(lines_of(RULE, script + "function getMail(price) {\n  return mails[price];\n}\n", "typescript")) == 1
+    go = "package a\n\nfunc pay(db *gorm.DB, n int) {\n\titem := getItem(n)\n\titem.Stock += n\n\tdb.Save(&item)\n}\n\n"
+    go += "func getItem(n int) *Item {\n"
+    assert lines_of(RULE, go + "\treturn &Item{Stock: n}\n}\n", "go") == []
+    assert len(lines_of(RULE, go + "\titem := &Item{}\n\tdb.First(item, n)\n\treturn item\n}\n", "go")) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("tank_id = :tank_id AND tank_version = :tank_version - 1", 0),
+        ("tank_id = :tank_id AND version = :version", 0),
+        ("tank_id = :tank_id", 1),
+    ],
+)
+def test_a_store_of_go_whose_update_asks_for_the_version(condition, count):
+    store = (
+        'package tank\n\nimport "database/sql"\n\ntype Tanks struct{ db *sql.DB }\n\n'
+        "func (t *Tanks) Update(ctx context.Context, tank *Tank) error {\n"
+        "\tconst statement = `\n\tUPDATE tanks\n\tSET\n"
+        f"\t\ttank_version = :tank_version\n\t\t,tank_stock = :tank_stock\n\tWHERE {condition}`\n"
+        "\tquery, given, err := t.db.BindNamed(statement, tank)\n\tcheck(err)\n"
+        "\t_, err = t.db.ExecContext(ctx, query, given...)\n\treturn err\n}\n"
+    )
+    source = (
+        "package tank\n\ntype Pump struct{ tanks *Tanks }\n\n"
+        "func (p *Pump) Draw(ctx context.Context, id int) error {\n\ttank, err := p.tanks.Find(ctx, id)\n\tcheck(err)\n"
+        "\ttank.Stock++\n\treturn p.tanks.Update(ctx, tank)\n}\n"
+    )
+    assert len(findings_of(RULE, {"tank/tanks.go": store, "tank/pump.go": source})) == count

@@ -9,6 +9,7 @@ FLAGGED = [
     "text = open(p).read()",
     "data = json.load(open(p))",
     "f = open(p)\n    data = json.load(f)",
+    "f = open(p)\n    data = json.load(\n        f,\n    )",
     "s = socket.create_connection(p)\n    s.send(b'x')",
     "z = ZipFile(p)\n    z.extractall()",
 ]
@@ -19,6 +20,8 @@ FINE = [
     "f = open(p)\n    self.f = f",
     "f = open(p)\n    try:\n        f.read()\n    finally:\n        f.close()",
     "f = open(p)\n    register(f)",
+    "f = open(p)\n    return read(\n        p,\n        f,\n    )",
+    "f = open(p)\n    read(\n        f\n    )",
     "f = stack.enter_context(open(p))",
     "with closing(open(p)) as f: f.read()",
     "return open(p)",
@@ -529,6 +532,24 @@ def test_answers_of_a_client_of_any_name(field, request_made, closed, count):
         f"func (c *C) send(ctx context.Context) error {{\n\treq, err := {request_made}\n\tif err != nil {{\n"
         "\t\treturn err\n\t}\n\tresp, err := c.web.Do(req)\n\tif err != nil {\n\t\treturn err\n\t}\n"
         f"\t{closed}\n\treturn check(resp.StatusCode)\n}}\n"
+    )
+    assert len(marks_of(RULE, source, "go")) == count
+
+
+@pytest.mark.parametrize(
+    ("library", "request_made", "count"),
+    [
+        ("github.com/egirna/icap-client", "lib.NewRequest(ctx, lib.MethodREQMOD, url)", 0),
+        ("github.com/hashicorp/go-retryablehttp", 'lib.NewRequest("GET", url, nil)', 1),
+        ("github.com/egirna/icap-client", 'http.NewRequest("GET", url, nil)', 1),
+        ("github.com/acme/shop", "s.request(ctx, url)", 1),
+    ],
+)
+def test_an_answer_of_another_protocol_has_no_body(library, request_made, count):
+    source = (
+        f'package a\nimport (\n"net/http"\nlib "{library}"\n)\nfunc (s Scan) run(url string) (int, error) {{\n'
+        f"\treq, err := {request_made}\n\tcheck(err)\n\tres, err := s.Client.Do(req)\n\tcheck(err)\n"
+        "\treturn res.StatusCode, nil\n}\n"
     )
     assert len(marks_of(RULE, source, "go")) == count
 
