@@ -12,7 +12,7 @@ Lines count from 1. `function` is an index into `FileFacts.functions`, where ent
 
 import msgspec
 
-EXTRACTOR_VERSION = 48
+EXTRACTOR_VERSION = 49
 
 
 class FunctionFlag:
