@@ -647,6 +647,49 @@ def test_what_talks_to_a_server_when_it_is_imported(path, source, count):
 
 
 @pytest.mark.parametrize(
+    ("asks", "count"),
+    [
+        ("router({ all: procedure.query(async ({ input }) => prisma.ship.findMany({ where: input })) });", 0),
+        ("procedure.input(shape).query(async () =>\n  prisma.ship.findMany()\n);", 0),
+        ("cache(() => prisma.ship.findMany());", 0),
+        ("new Map([['all', [() => prisma.ship.findMany()]]]);", 0),
+        ("router({ all: procedure.query(() => quays.map((quay) => prisma.ship.findFirst({ where: quay }))) });", 0),
+        ("prisma.ship.findMany();", 1),
+        ("await cache(() => prisma.ship.findMany());", 1),
+        ("cache(() => prisma.ship.findMany()).then(draw);", 1),
+        ("opened.then(() => prisma.ship.findMany());", 1),
+        ("prisma.$transaction((tx) => tx.ship.findMany());", 1),
+        ("quays.map((quay) => prisma.ship.findFirst({ where: quay }));", 1),
+        ("(() => prisma.ship.findMany())();", 1),
+    ],
+)
+def test_a_callback_that_is_only_handed_over_asks_nothing_on_import(asks, count):
+    files = {
+        "src/ships.ts": f"import {{ prisma }} from './db';\nexport const ships = [];\n{asks}\n",
+        "src/db.ts": "import { PrismaClient } from '@prisma/client';\nexport const prisma = new PrismaClient();\n",
+        "src/b.ts": "import { ships } from './ships';\nexport const fleet = () => ships;\n",
+    }
+    assert len(findings_of("arch-import-side-effect", files)) == count
+
+
+@pytest.mark.parametrize(
+    ("asks", "count"),
+    [
+        ("Field(default_factory=lambda: session.execute(select(Ship)).scalars().all())", 0),
+        ("list(map(lambda quay: session.execute(select(Ship).where(Ship.quay == quay)).scalars().all(), QUAYS))", 1),
+        ("session.execute(select(Ship)).scalars().all()", 1),
+    ],
+)
+def test_a_lambda_that_is_only_kept_asks_nothing_on_import(asks, count):
+    files = {
+        "ferry/models.py": "class Ship(Base):\n    __tablename__ = 'ship'\n",
+        "ferry/ships.py": f"from sqlalchemy import select\nfrom ferry.models import Ship\nSHIPS = {asks}\n",
+        "ferry/b.py": "from ferry.ships import SHIPS\n",
+    }
+    assert len(findings_of("arch-import-side-effect", files)) == count
+
+
+@pytest.mark.parametrize(
     ("scheduler", "count"), [("BackgroundScheduler()", 1), ("BlockingScheduler()", 1), ("Timetable()", 0)]
 )
 def test_a_scheduler_that_runs_once_the_file_is_imported(scheduler, count):
