@@ -690,6 +690,40 @@ def test_a_lambda_that_is_only_kept_asks_nothing_on_import(asks, count):
 
 
 @pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return func() { time.Sleep(d) }", 0),
+        ("return func() { func() { time.Sleep(d) }() }", 0),
+        ("return &Step{Run: func() { time.Sleep(d) }}", 0),
+        ("return []func(){func() { time.Sleep(d) }}", 0),
+        ("time.Sleep(d)\n\treturn func() {}", 1),
+        ("return func() int { time.Sleep(d); return 1 }()", 1),
+        ("once.Do(func() { time.Sleep(d) })", 1),
+    ],
+)
+def test_a_function_of_go_that_is_only_given_back_does_nothing_on_import(body, count):
+    source = 'package quays\n\nimport "time"\n\nvar steps = []any{wait(time.Second)}\n\n'
+    source += f"func wait(d time.Duration) any {{\n\t{body}\n}}\n"
+    assert len(findings_of("arch-import-side-effect", {"quays/quays.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("src/a.ts", "function load(url) {\n  return () => fetch(url);\n}\nexport const x = load(URL);\n", 0),
+        ("src/a.ts", "function load(url) {\n  return { now: () => fetch(url) };\n}\nexport const x = load(URL);\n", 0),
+        ("src/a.ts", "function load(url) {\n  return fetch(url);\n}\nexport const x = load(URL);\n", 1),
+        ("app/a.py", "import requests\ndef load(url):\n    return lambda: requests.get(url)\nX = load(URL)\n", 0),
+        ("app/a.py", "import requests\ndef load(url):\n    return {1: lambda: requests.get(url)}\nX = load(URL)\n", 0),
+        ("app/a.py", "import requests\ndef load(url):\n    return requests.get(url)\nX = load(URL)\n", 1),
+    ],
+)
+def test_a_function_that_is_only_given_back_does_nothing_on_import(path, source, count):
+    importers = {"src/b.ts": "import { x } from './a';\n", "app/b.py": "from app.a import X\n"}
+    assert len(findings_of("arch-import-side-effect", {path: source, **importers})) == count
+
+
+@pytest.mark.parametrize(
     ("scheduler", "count"), [("BackgroundScheduler()", 1), ("BlockingScheduler()", 1), ("Timetable()", 0)]
 )
 def test_a_scheduler_that_runs_once_the_file_is_imported(scheduler, count):
