@@ -301,6 +301,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     for place, mark in codebase.marks(RULE.id):
         if mark.data.get("effect") == FILE and _SETTINGS.search(place.path):
             continue
+        if mark.data.get("effect") == GLOBAL and _is_start_of_program(codebase, place):
+            continue
         if _is_imported(codebase, place.path):
             yield place.finding(mark)
         elif _is_offered(place) and not mark.confidence:
@@ -345,6 +347,19 @@ def _is_imported(codebase: Codebase, path: str) -> bool:
     return any(
         edge.source not in codebase.graph.tests and not (edge.deferred and _LIBRARY_ENTRY.search(edge.source))
         for edge in codebase.graph.importers_of(path)
+    )
+
+
+def _is_start_of_program(codebase: Codebase, place: Place) -> bool:
+    """Whether entries alone load a script, and for what it does: they ask for no name of it."""
+    edges = [each for each in codebase.graph.importers_of(place.path) if each.source not in codebase.graph.tests]
+    return (
+        place.facts.language in SCRIPT
+        and bool(edges)
+        and all(
+            not edge.names and (codebase.files[edge.source].is_entry or _LIBRARY_ENTRY.search(edge.source) is not None)
+            for edge in edges
+        )
     )
 
 

@@ -690,6 +690,22 @@ def test_a_lambda_that_is_only_kept_asks_nothing_on_import(asks, count):
 
 
 @pytest.mark.parametrize(
+    ("importers", "count"),
+    [
+        ({"src/main.ts": "import './init';\nstart();\n"}, 0),
+        ({"src/main.ts": "import './init';\nstart();\n", "src/cli.ts": "import './init';\nrun();\n"}, 0),
+        ({"src/main.ts": "import { level } from './init';\nstart(level);\n"}, 1),
+        ({"src/main.ts": "import './init';\nstart();\n", "src/quays.ts": "import './init';\nexport const q = 1;\n"}, 1),
+        ({"src/quays.ts": "import './init';\nexport const q = 1;\n"}, 1),
+    ],
+)
+@pytest.mark.parametrize(("effect", "is_own"), [("process.on('SIGHUP', reload);", True), ("await fetch(URL);", False)])
+def test_a_program_changes_its_own_process_in_what_only_its_entry_loads(effect, is_own, importers, count):
+    files = {"src/init.ts": f"{effect}\nexport const level = 1;\n", **importers}
+    assert len(findings_of("arch-import-side-effect", files)) == (count if is_own else 1)
+
+
+@pytest.mark.parametrize(
     ("body", "count"),
     [
         ("return func() { time.Sleep(d) }", 0),
