@@ -132,9 +132,10 @@ def deep_imports(graph: ImportGraph, files: Files) -> Iterator[DeepImport]:
     shared = _shared_python(graph)
     modules = graph.modules
     read = {path: _reader(path, files[path].language, graph) for path in graph.nodes}
+    is_of_parts = len({_part_of_build(path) for path in graph.nodes if path.endswith(".java")}) > 1
     for edge in graph.project_edges:
         reader = read[edge.target]
-        if reader is None:
+        if reader is None or (is_of_parts and reader is _inner_java and _is_for_other_parts(graph, files, edge)):
             continue
         here, there = modules[edge.source], modules[edge.target]
         is_inner = reader is not _inner_java and _INTERNAL in edge.target  # a border within a module
@@ -327,3 +328,17 @@ def _inner_java(graph: ImportGraph, files: Files, edge: Edge, passing: _Passing)
 def _around_inner_java(folder: str) -> str | None:
     match = _INNER_JAVA.match(folder)
     return match[1] if match else None
+
+
+def _is_for_other_parts(graph: ImportGraph, files: Files, edge: Edge) -> bool:
+    """Whether a package only keeps its inside from the other parts of a build, not from this one: it is described, and
+    declares nothing."""
+    entry = graph.entries.get(_around_inner_java(folder_of(edge.target)) or "", "")
+    if not entry.endswith("/package-info.java") or files[entry].imports:
+        return False
+    return _part_of_build(edge.source) == _part_of_build(edge.target)
+
+
+@lru_cache(maxsize=2**16)
+def _part_of_build(path: str) -> str:
+    return f"/{path}".partition("/src/")[0]

@@ -87,7 +87,7 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
             line=deep.line or deep.edge.line,
             message=f"`{deep.edge.target}` is imported past the public entry of `{folder}`: {deep.why}",
             anchor=deep.edge.target,
-            suggestion=f"Import from `{deep.entry}` and export what is needed there." if deep.entry else "",
+            suggestion=_instead(deep.entry, folder),
             confidence=_confidence(deep),
             severity=None if _is_loaded(deep) else Severity.INFO,
         )
@@ -108,6 +108,13 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
                     confidence=Confidence.LOW if "/dist/" in inside else Confidence.MEDIUM,
                     severity=Severity.INFO if _OF_TYPES.search(inside) else None,
                 )
+
+
+def _instead(entry: str, folder: str) -> str:
+    """What to do about it; the description of a package of Java passes no names on."""
+    if entry.endswith("/package-info.java"):
+        return f"Use what `{folder}` holds outside of its internal packages, or move there what others need."
+    return f"Import from `{entry}` and export what is needed there." if entry else ""
 
 
 def _is_loaded(deep: DeepImport) -> bool:

@@ -91,6 +91,8 @@ _MAIN_GUARD = re.compile(rb"__name__|require\.main|\bis_?main", re.IGNORECASE)
 _OF_THE_MACHINE = re.compile(r"""["'`](?:/(?!proc/|sys/|(?:var/)?run/secrets/|dev/|etc/os-release)|[A-Za-z]:\\)""")
 _GO_ORIGIN = re.compile(r"(?:\s*,\s*\w+)*\s*:?=\s*([\w.]+)\(")
 _CALLED = re.compile(rb"\(")
+# What a closure stands in that its function only makes.
+_KEEPS = frozenset({"return_statement", "literal_element", "pair", "array", "list", "arrow_function", "lambda"})
 _DECLARES = (b"def ", b"function ", b"function* ", b"func ")
 # The only way to read the mask is to set another one; it is given back at once.
 _UMASK_READ = re.compile(rb"(\w+) = os\.umask\([^()]*\)\s*os\.umask\(\1\)")
@@ -168,7 +170,7 @@ def _call_of_its_function(
     if known.get(file.callee(call), FILE) == FILE or _is_tried(call):
         return None
     around = file.scope_of(call).function
-    if not around.name.isidentifier() or file.enclosing_function(call) is None:
+    if not around.name.isidentifier() or file.enclosing_function(call) is None or _is_given_back(call, file):
         return None
     name = around.name.encode()
     for match in followed(name, file.source, _CALLED, b"_.$"):
@@ -180,6 +182,19 @@ def _call_of_its_function(
                 continue  # in a comment or a text
             return found if _runs_on_import(found, file, functions) and not _is_tried(found) else None
     return None
+
+
+def _is_given_back(call: Node, file: SourceFile) -> bool:
+    """Whether a closure around a call is what its function returns, or a part of a value that it makes."""
+    scope = file.scope_of(call)
+    while scope.parent is not None and scope.kind != "function":
+        if scope.kind == "closure" and (holder := file.parent_of(scope.node)) is not None:
+            if holder.type == "expression_list":
+                holder = file.parent_of(holder) or holder
+            if holder.type in _KEEPS:
+                return True
+        scope = scope.parent
+    return False
 
 
 def _runs_on_import(node: Node, file: SourceFile, functions: tuple[str, ...]) -> bool:
@@ -286,6 +301,8 @@ def check(codebase: Codebase, policy: Policy) -> Iterator[Finding]:
     for place, mark in codebase.marks(RULE.id):
         if mark.data.get("effect") == FILE and _SETTINGS.search(place.path):
             continue
+        if mark.data.get("effect") == GLOBAL and _is_start_of_program(codebase, place):
+            continue
         if _is_imported(codebase, place.path):
             yield place.finding(mark)
         elif _is_offered(place) and not mark.confidence:
@@ -330,6 +347,19 @@ def _is_imported(codebase: Codebase, path: str) -> bool:
     return any(
         edge.source not in codebase.graph.tests and not (edge.deferred and _LIBRARY_ENTRY.search(edge.source))
         for edge in codebase.graph.importers_of(path)
+    )
+
+
+def _is_start_of_program(codebase: Codebase, place: Place) -> bool:
+    """Whether entries alone load a script, and for what it does: they ask for no name of it."""
+    edges = [each for each in codebase.graph.importers_of(place.path) if each.source not in codebase.graph.tests]
+    return (
+        place.facts.language in SCRIPT
+        and bool(edges)
+        and all(
+            not edge.names and (codebase.files[edge.source].is_entry or _LIBRARY_ENTRY.search(edge.source) is not None)
+            for edge in edges
+        )
     )
 
 

@@ -216,6 +216,37 @@ class TestDeepImports:
         assert len(found(arch_deep_import, files)) == count
 
     @pytest.mark.parametrize(
+        ("entry", "declared", "user", "other", "is_told"),
+        [
+            ("package-info.java", [], "billing", "orders", False),
+            ("package-info.java", ["org.springframework.modulith.ApplicationModule"], "billing", "orders", True),
+            ("package-info.java", [], "orders", "orders", True),
+            ("package-info.java", [], "billing", "billing", True),
+            ("api/Billing.java", [], "billing", "orders", True),
+        ],
+    )
+    def test_what_only_describes_a_package_of_java_guards_it_from_other_parts_of_the_build(
+        self, entry, declared, user, other, is_told
+    ):
+        files = {
+            f"billing/src/main/java/shop/billing/{entry}": declared,
+            "billing/src/main/java/shop/billing/internal/Bill.java": [],
+            f"{user}/src/main/java/shop/taxes/A.java": ["shop.billing.internal.Bill"],
+            f"{other}/src/main/java/shop/orders/B.java": [],
+        }
+        assert len(found(arch_deep_import, files)) == is_told
+
+    def test_nothing_is_imported_from_what_describes_a_package_of_java(self):
+        files = {
+            "src/main/java/shop/billing/package-info.java": [],
+            "src/main/java/shop/billing/internal/Bill.java": [],
+            "src/main/java/shop/orders/A.java": ["shop.billing.internal.Bill"],
+        }
+        assert [each.suggestion for each in found(arch_deep_import, files)] == [
+            "Use what `billing` holds outside of its internal packages, or move there what others need."
+        ]
+
+    @pytest.mark.parametrize(
         ("index", "folder", "count"),
         [
             ("export function send(text) {}", "internal", 1),

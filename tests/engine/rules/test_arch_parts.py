@@ -647,6 +647,99 @@ def test_what_talks_to_a_server_when_it_is_imported(path, source, count):
 
 
 @pytest.mark.parametrize(
+    ("asks", "count"),
+    [
+        ("router({ all: procedure.query(async ({ input }) => prisma.ship.findMany({ where: input })) });", 0),
+        ("procedure.input(shape).query(async () =>\n  prisma.ship.findMany()\n);", 0),
+        ("cache(() => prisma.ship.findMany());", 0),
+        ("new Map([['all', [() => prisma.ship.findMany()]]]);", 0),
+        ("router({ all: procedure.query(() => quays.map((quay) => prisma.ship.findFirst({ where: quay }))) });", 0),
+        ("prisma.ship.findMany();", 1),
+        ("await cache(() => prisma.ship.findMany());", 1),
+        ("cache(() => prisma.ship.findMany()).then(draw);", 1),
+        ("opened.then(() => prisma.ship.findMany());", 1),
+        ("prisma.$transaction((tx) => tx.ship.findMany());", 1),
+        ("quays.map((quay) => prisma.ship.findFirst({ where: quay }));", 1),
+        ("(() => prisma.ship.findMany())();", 1),
+    ],
+)
+def test_a_callback_that_is_only_handed_over_asks_nothing_on_import(asks, count):
+    files = {
+        "src/ships.ts": f"import {{ prisma }} from './db';\nexport const ships = [];\n{asks}\n",
+        "src/db.ts": "import { PrismaClient } from '@prisma/client';\nexport const prisma = new PrismaClient();\n",
+        "src/b.ts": "import { ships } from './ships';\nexport const fleet = () => ships;\n",
+    }
+    assert len(findings_of("arch-import-side-effect", files)) == count
+
+
+@pytest.mark.parametrize(
+    ("asks", "count"),
+    [
+        ("Field(default_factory=lambda: session.execute(select(Ship)).scalars().all())", 0),
+        ("list(map(lambda quay: session.execute(select(Ship).where(Ship.quay == quay)).scalars().all(), QUAYS))", 1),
+        ("session.execute(select(Ship)).scalars().all()", 1),
+    ],
+)
+def test_a_lambda_that_is_only_kept_asks_nothing_on_import(asks, count):
+    files = {
+        "ferry/models.py": "class Ship(Base):\n    __tablename__ = 'ship'\n",
+        "ferry/ships.py": f"from sqlalchemy import select\nfrom ferry.models import Ship\nSHIPS = {asks}\n",
+        "ferry/b.py": "from ferry.ships import SHIPS\n",
+    }
+    assert len(findings_of("arch-import-side-effect", files)) == count
+
+
+@pytest.mark.parametrize(
+    ("importers", "count"),
+    [
+        ({"src/main.ts": "import './init';\nstart();\n"}, 0),
+        ({"src/main.ts": "import './init';\nstart();\n", "src/cli.ts": "import './init';\nrun();\n"}, 0),
+        ({"src/main.ts": "import { level } from './init';\nstart(level);\n"}, 1),
+        ({"src/main.ts": "import './init';\nstart();\n", "src/quays.ts": "import './init';\nexport const q = 1;\n"}, 1),
+        ({"src/quays.ts": "import './init';\nexport const q = 1;\n"}, 1),
+    ],
+)
+@pytest.mark.parametrize(("effect", "is_own"), [("process.on('SIGHUP', reload);", True), ("await fetch(URL);", False)])
+def test_a_program_changes_its_own_process_in_what_only_its_entry_loads(effect, is_own, importers, count):
+    files = {"src/init.ts": f"{effect}\nexport const level = 1;\n", **importers}
+    assert len(findings_of("arch-import-side-effect", files)) == (count if is_own else 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("return func() { time.Sleep(d) }", 0),
+        ("return func() { func() { time.Sleep(d) }() }", 0),
+        ("return &Step{Run: func() { time.Sleep(d) }}", 0),
+        ("return []func(){func() { time.Sleep(d) }}", 0),
+        ("time.Sleep(d)\n\treturn func() {}", 1),
+        ("return func() int { time.Sleep(d); return 1 }()", 1),
+        ("once.Do(func() { time.Sleep(d) })", 1),
+    ],
+)
+def test_a_function_of_go_that_is_only_given_back_does_nothing_on_import(body, count):
+    source = 'package quays\n\nimport "time"\n\nvar steps = []any{wait(time.Second)}\n\n'
+    source += f"func wait(d time.Duration) any {{\n\t{body}\n}}\n"
+    assert len(findings_of("arch-import-side-effect", {"quays/quays.go": source})) == count
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("src/a.ts", "function load(url) {\n  return () => fetch(url);\n}\nexport const x = load(URL);\n", 0),
+        ("src/a.ts", "function load(url) {\n  return { now: () => fetch(url) };\n}\nexport const x = load(URL);\n", 0),
+        ("src/a.ts", "function load(url) {\n  return fetch(url);\n}\nexport const x = load(URL);\n", 1),
+        ("app/a.py", "import requests\ndef load(url):\n    return lambda: requests.get(url)\nX = load(URL)\n", 0),
+        ("app/a.py", "import requests\ndef load(url):\n    return {1: lambda: requests.get(url)}\nX = load(URL)\n", 0),
+        ("app/a.py", "import requests\ndef load(url):\n    return requests.get(url)\nX = load(URL)\n", 1),
+    ],
+)
+def test_a_function_that_is_only_given_back_does_nothing_on_import(path, source, count):
+    importers = {"src/b.ts": "import { x } from './a';\n", "app/b.py": "from app.a import X\n"}
+    assert len(findings_of("arch-import-side-effect", {path: source, **importers})) == count
+
+
+@pytest.mark.parametrize(
     ("scheduler", "count"), [("BackgroundScheduler()", 1), ("BlockingScheduler()", 1), ("Timetable()", 0)]
 )
 def test_a_scheduler_that_runs_once_the_file_is_imported(scheduler, count):
